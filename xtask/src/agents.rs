@@ -1,7 +1,7 @@
 //! `cargo xtask agents`: runs ten published agents, each against a stub of its model. The command
 //! downloads them once (more than a gigabyte), so the suite runs it only on CI.
 
-use crate::suite::cargo;
+use crate::cargo_command::cargo;
 use crate::{Tree, say, tests_step};
 use anyhow::Result;
 

@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: runs every benchmark of the workspace, of one package, or of one name.
 
-use crate::suite::{cargo, check};
+use crate::cargo_command::{cargo, check};
 use crate::{Tree, layers, say};
 use anyhow::{Result, bail};
 use std::path::PathBuf;

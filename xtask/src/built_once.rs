@@ -6,7 +6,7 @@
 //! asks for the features of the tests.
 
 use crate::Tree;
-use crate::suite::cargo;
+use crate::cargo_command::cargo;
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 

@@ -7,13 +7,14 @@
 mod dist;
 mod installed;
 mod model;
+mod packages;
 mod pages;
 mod python;
 mod release;
 mod step;
 mod typescript;
 
-use crate::generated::{self, Generated};
+use crate::generated_files::{Generated, check_files, write_files};
 use crate::{Tree, no_arguments};
 use anyhow::{Context, Result};
 pub(crate) use dist::command as dist;
@@ -43,12 +44,12 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         _ => {}
     }
     no_arguments(arguments)?;
-    generated::write_files(tree, &files(&tree.root)?)
+    write_files(tree, &files(&tree.root)?)
 }
 
 /// The step of the suite.
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
-    generated::check_files(tree, &files(&tree.root)?, "cargo xtask clients")
+    check_files(tree, &files(&tree.root)?, "cargo xtask clients")
 }
 
 fn files(root: &Path) -> Result<Vec<Generated>> {

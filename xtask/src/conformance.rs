@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: runs every case of the conformance kit through one interface,
 //! including those that the suite skips.
 
-use crate::suite::{cargo, check};
+use crate::cargo_command::{cargo, check};
 use crate::tests_step::under_census;
 use crate::{Tree, programs};
 use anyhow::{Result, bail};

@@ -5,7 +5,7 @@
 //! The checks are data (`tests/environments/frameworks.toml`, `bash-5.3.txt`). A manager that
 //! cannot be installed, because a package index or git server is out of reach, is left out.
 
-use crate::suite::cargo;
+use crate::cargo_command::cargo;
 use crate::{Tree, layers, say};
 use anyhow::Result;
 use std::path::Path;

@@ -3,7 +3,7 @@
 //! Each campaign is an ordinary test that takes its number of cases from the environment, so the
 //! same code runs for hours here and for seconds in `cargo xtask test`. Needs no nightly toolchain.
 
-use crate::suite::{cargo, check};
+use crate::cargo_command::{cargo, check};
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail};
 

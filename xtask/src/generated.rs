@@ -1,24 +1,17 @@
 //! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask
 //! test` compares them.
 
+use crate::generated_files::{Generated, check_files, write_files};
 use crate::{
     Tree, attempts_page, clients, findings_page, hooks_page, keys_page, no_arguments, rpc_page,
-    rules_page, say, sentences, third_party_page,
+    rules_page, sentences, third_party_page,
 };
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_protocol::data::DataByCommand;
 use agent_bash_protocol::{RpcJobEnded, RpcPrompt, RpcRequest, RpcResponse, RpcUpdate};
 use agent_bash_tests::conformance;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use schemars::{JsonSchema, generate::SchemaSettings};
-use std::path::Path;
-
-/// A file and its expected contents.
-pub(crate) struct Generated {
-    /// The path from the root.
-    pub(crate) path: &'static str,
-    pub(crate) text: String,
-}
 
 /// `cargo xtask docs`.
 pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
@@ -28,45 +21,9 @@ pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
     clients::command(tree, &[])
 }
 
-/// Writes the files that are missing or different.
-pub(crate) fn write_files(tree: &Tree, files: &[Generated]) -> Result<()> {
-    for file in files {
-        if !is_fresh(&tree.root, file) {
-            let path = tree.root.join(file.path);
-            if let Some(directory) = path.parent() {
-                std::fs::create_dir_all(directory)?;
-            }
-            std::fs::write(&path, &file.text).with_context(|| format!("writing {}", file.path))?;
-            say(&format!("wrote {}", file.path));
-        }
-    }
-    Ok(())
-}
-
 /// The step of the suite.
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     check_files(tree, &files(tree)?, "cargo xtask docs")
-}
-
-/// Fails if files are missing or different. The error names these files, and `writer`, the command
-/// that writes them.
-pub(crate) fn check_files(tree: &Tree, files: &[Generated], writer: &str) -> Result<()> {
-    let stale: Vec<&str> = files
-        .iter()
-        .filter(|file| !is_fresh(&tree.root, file))
-        .map(|file| file.path)
-        .collect();
-    if stale.is_empty() {
-        return Ok(());
-    }
-    bail!(
-        "these files differ from the code: {}; run `{writer}` and commit the result",
-        stale.join(", ")
-    );
-}
-
-fn is_fresh(root: &Path, file: &Generated) -> bool {
-    std::fs::read_to_string(root.join(file.path)).is_ok_and(|text| text == file.text)
 }
 
 fn files(tree: &Tree) -> Result<Vec<Generated>> {
@@ -149,19 +106,5 @@ mod tests {
     #[test]
     fn checked_in_files_are_current() {
         check_tree(&Tree::open().unwrap()).unwrap();
-    }
-
-    #[test]
-    fn missing_or_different_file_is_stale() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = Generated {
-            path: "a.txt",
-            text: "new".to_owned(),
-        };
-        assert!(!is_fresh(directory.path(), &file));
-        std::fs::write(directory.path().join("a.txt"), "old").unwrap();
-        assert!(!is_fresh(directory.path(), &file));
-        std::fs::write(directory.path().join("a.txt"), "new").unwrap();
-        assert!(is_fresh(directory.path(), &file));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn page() -> String {
             "\n## {}\n\n| keys | effect |\n|---|---|\n",
             group.title
         );
-        for (keys, effect) in group.keys {
+        for (keys, effect) in group.rows() {
             let keys: Vec<String> = keys.split(' ').map(|key| format!("`{key}`")).collect();
             let _ = writeln!(text, "| {} | {effect} |", keys.join(" "));
         }
@@ -36,7 +36,7 @@ mod tests {
         let page = page();
         for group in keys::KEY_GROUPS {
             assert!(page.contains(&format!("## {}", group.title)));
-            for (keys, effect) in group.keys {
+            for (keys, effect) in group.rows() {
                 let cells: Vec<String> = keys.split(' ').map(|key| format!("`{key}`")).collect();
                 let row = format!("| {} | {effect} |", cells.join(" "));
                 assert!(page.lines().any(|line| line == row), "{row}");

@@ -2,7 +2,7 @@
 //! target is skipped, with a message, unless its standard library is installed (`rustup target
 //! add`).
 
-use crate::suite::{cargo, check};
+use crate::cargo_command::{cargo, check};
 use crate::{Tree, say};
 use anyhow::{Context, Result};
 use std::fs;

@@ -6,7 +6,7 @@
 //! features, and so most dependencies many times. This step unpacks the packages into one
 //! workspace, where a package finds only the other packages.
 
-use crate::suite::{cargo, check};
+use crate::cargo_command::{cargo, check};
 use crate::{Tree, layers, no_arguments, say};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::Package;

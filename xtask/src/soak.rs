@@ -2,7 +2,7 @@
 //! then checks for leftover processes. `cargo xtask test` runs the same tests for seconds; this
 //! command makes more calls.
 
-use crate::suite::cargo;
+use crate::cargo_command::cargo;
 use crate::tests_step;
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail};

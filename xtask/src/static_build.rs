@@ -4,7 +4,7 @@
 //! The build has its own directory below `target`, so that it neither invalidates nor waits for
 //! other builds.
 
-use crate::suite::cargo;
+use crate::cargo_command::cargo;
 use crate::{Tree, no_arguments, say};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};

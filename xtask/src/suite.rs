@@ -3,13 +3,13 @@
 //! The work of each step is in the module that the step names. Cheap checks come first, so that
 //! mistakes are reported within seconds.
 
+use crate::cargo_command::{cargo, check};
 use crate::{
     Tree, agents, built_once, clients, environments, generated, layers, links, no_arguments,
     other_targets, packaged, programs, say, source_rules, system_calls, tests_step, word_rules,
 };
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use std::time::Instant;
-use xshell::{Cmd, cmd};
 
 /// One step of the suite.
 struct Step {
@@ -95,30 +95,6 @@ fn run<'a>(tree: &Tree, steps: impl Iterator<Item = &'a Step>) -> Result<()> {
         say(&format!("   {:.1} s", started.elapsed().as_secs_f64()));
     }
     say(&format!("all good: {:.0} s", begin.elapsed().as_secs_f64()));
-    Ok(())
-}
-
-/// A cargo command in the checkout. Removes the variables about *this* package that the outer
-/// `cargo run` has set: build scripts that watch them would rebuild on every change between nested
-/// and direct calls.
-pub(crate) fn cargo<'a>(tree: &'a Tree, arguments: &[&str]) -> Cmd<'a> {
-    let program = &tree.cargo;
-    let mut command = cmd!(tree.shell, "{program} {arguments...}").quiet();
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            command = command.env_remove(name);
-        }
-    }
-    command
-}
-
-/// Runs a command whose own output explains any failure.
-pub(crate) fn check(command: &Cmd<'_>) -> Result<()> {
-    let shown = command.to_string();
-    if command.run().is_err() {
-        bail!("`{shown}` failed; its output is above");
-    }
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! The census itself is `agent_bash_tests::census`; each test finds its own leftovers. This check
 //! also finds processes that removed every mark, because they are reparented to this process.
 
-use crate::suite::cargo;
+use crate::cargo_command::cargo;
 use crate::{Tree, repeated_tests};
 use agent_bash_tests::census::{Census, adopt_orphans};
 use anyhow::{Context as _, Result, bail};

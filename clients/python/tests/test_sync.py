@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -292,3 +293,16 @@ def test_changes_are_undone_singly_since_and_by_turn(world: World) -> None:
         assert not (world.work / "e").exists()
         sh.commit(held["id"])
         assert not (world.work / "d").exists() and (world.work / "e").exists()
+
+
+def test_requests_are_those_of_the_asyncio_shell() -> None:
+    import importlib.util
+
+    path = pathlib.Path(__file__).parent.parent / "make_sync.py"
+    spec = importlib.util.spec_from_file_location("make_sync", path)
+    assert spec is not None and spec.loader is not None
+    make_sync = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_sync)
+    source = make_sync.SOURCE.read_text(encoding="utf-8")
+    assert make_sync.RESULT.read_text(encoding="utf-8") == make_sync.without_asyncio(source)
+    assert make_sync.without_asyncio(source + "async def more(): pass\n") != make_sync.without_asyncio(source)

@@ -45,7 +45,7 @@ pub(crate) use values::{
     DEFAULT_SESSION, ProfileArg, RecordName, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
-use crate::commands::remote_command::TargetCommandLine;
+use crate::commands::remote_output::FollowedJob;
 use agent_bash_server::rpc::{BUILD_NAME, PROTOCOL_VERSION};
 use clap::{Parser, Subcommand};
 
@@ -139,6 +139,21 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print a manual page.
     Man(ManArgs),
+}
+
+/// A command line that is meant for a target.
+#[derive(Debug)]
+pub(crate) struct TargetCommandLine<'a> {
+    /// The target.
+    pub(crate) on: &'a str,
+    /// The session whose state the command reads; `None` if the command reads no session.
+    pub(crate) state: Option<&'a str>,
+    /// True if the command copies the stdin of this process to the target.
+    pub(crate) reads_stdin: bool,
+    /// The job whose output the command follows; `None` for other commands.
+    pub(crate) followed_job: Option<FollowedJob<'a>>,
+    /// A line that explains the output, printed above it.
+    pub(crate) heading: Option<&'static str>,
 }
 
 impl Command {

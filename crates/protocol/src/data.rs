@@ -1,18 +1,22 @@
 //! The `data` of responses. For `tool_call` it is core's `ToolResult`.
 
-pub use crate::changes::{
+mod changes;
+mod checks;
+mod jobs;
+
+use crate::file::Base64Bytes;
+pub use crate::file::{FilePieceData, FileWrittenData};
+pub use crate::hello::{HelloData, MachineData};
+pub use changes::{
     ChangesBlockedData, ChangesDiffData, ChangesDoneData, ChangesGroupData,
     ChangesGroupPreviewData, ChangesListData, ChangesMemberData, ChangesPreviewData,
     ChangesSetData, FileDiffData,
 };
-pub use crate::checks::{
+pub use checks::{
     CheckAnswerData, CheckData, DefinitionData, ExplainData, ReadCommandData, RuleAnswerData,
     VerdictData,
 };
-use crate::file::Base64Bytes;
-pub use crate::file::{FilePieceData, FileWrittenData};
-pub use crate::hello::{HelloData, MachineData};
-pub use crate::jobs::{
+pub use jobs::{
     JobData, JobEndingData, JobKillData, JobOrigin, JobOutputData, JobProgress, JobWaitData,
     JobsData,
 };

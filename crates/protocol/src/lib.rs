@@ -4,13 +4,10 @@
 //! Both ends use these types: the server, and clients such as a host whose commands run on another
 //! machine. `docs/rpc.md` explains the messages. This crate neither sends nor serves them.
 
-pub mod changes;
-pub mod checks;
 pub mod data;
 pub mod file;
 pub mod head;
 pub mod hello;
-mod jobs;
 pub mod line;
 pub mod message;
 pub mod name;

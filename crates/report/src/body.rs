@@ -1,8 +1,7 @@
 //! The contents of a call's row, except its files.
 
 use crate::ansi::{Palette, shortened_on_paper};
-use crate::call::jobs_of_call;
-use crate::page_data::JobLine;
+use crate::page_data::{JobLine, jobs_of_call};
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{
     JobId, Notice, NoticeKind, SizeStyle, Status, ToolResult, size_text, visible,

@@ -4,10 +4,9 @@ use crate::ansi::Palette;
 use crate::body;
 use crate::changes::{KnownChanges, background_changes, changes};
 use crate::kinds::{FILTERS, outside_files};
-use crate::page_data::JobLine;
-use crate::page_data::Page;
+use crate::page_data::{JobLine, Page, jobs_of_call};
 use agent_bash_core::changes::Changes;
-use agent_bash_core::{JobId, NoticeKind, Status, visible};
+use agent_bash_core::{NoticeKind, Status, visible};
 use agent_bash_journal::JournalEntry;
 use agent_bash_render::call_summary::{
     self, OUTSIDE_SANDBOX, STILL_RUNS, clock, duration, effect, from_millis,
@@ -150,18 +149,6 @@ fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
             (mark, needs_attention)
         })
         .collect()
-}
-
-/// Returns the known jobs of a call: the job that the call became, or the jobs of its survivors.
-pub(crate) fn jobs_of_call<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
-    let survivors = entry.result.survivors.iter();
-    let mut ids: Vec<&JobId> = survivors
-        .filter_map(|survivor| survivor.job.as_ref())
-        .collect();
-    if let Status::MovedToBackground { job, .. } = &entry.result.status {
-        ids.push(job);
-    }
-    jobs.iter().filter(|job| ids.contains(&&job.id)).collect()
 }
 
 /// True if a background process of the call, or its job, still runs.

@@ -1,6 +1,6 @@
 //! The part above the calls: facts about the session, and the controls.
 
-use crate::call::{has_running_job, jobs_of_call};
+use crate::call::has_running_job;
 use crate::kinds::FILTERS;
 use crate::page_data::Page;
 use crate::timeline::{moment, span};

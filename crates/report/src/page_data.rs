@@ -1,7 +1,7 @@
 //! The data of a page: a journal, and the present state of changes and jobs, which the host adds.
 
 use agent_bash_core::changes::{Changes, ChangesId, FileChange};
-use agent_bash_core::{JobId, Timestamp};
+use agent_bash_core::{JobId, Status, Timestamp};
 use agent_bash_journal::{JournalContents, JournalEntry};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,6 +81,18 @@ impl JobLine {
     pub(crate) fn is_alive(&self) -> bool {
         self.is_running || self.alive.as_ref().is_some_and(|alive| !alive.is_empty())
     }
+}
+
+/// Returns the known jobs of a call: the job that the call became, or the jobs of its survivors.
+pub(crate) fn jobs_of_call<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
+    let survivors = entry.result.survivors.iter();
+    let mut ids: Vec<&JobId> = survivors
+        .filter_map(|survivor| survivor.job.as_ref())
+        .collect();
+    if let Status::MovedToBackground { job, .. } = &entry.result.status {
+        ids.push(job);
+    }
+    jobs.iter().filter(|job| ids.contains(&&job.id)).collect()
 }
 
 /// A recorded session.

@@ -6,7 +6,7 @@ pub(crate) use keys::{HISTORY_TITLE, JOBS_TITLE, PAGER_TITLE};
 
 use agent_bash_render::{Theme, abridged, wrapped};
 use crossterm::event::{KeyCode, KeyEvent};
-use keys::KEY_GROUPS;
+use keys::{KEY_GROUPS, KeyGroup};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -132,16 +132,16 @@ const EFFECT_INDENT: &str = "   ";
 
 /// Width of the longest keys in columns.
 fn key_columns() -> usize {
-    let keys = KEY_GROUPS.iter().flat_map(|group| group.keys);
-    keys.map(|(key, _)| Span::raw(*key).width())
+    let keys = KEY_GROUPS.iter().flat_map(KeyGroup::rows);
+    keys.map(|(key, _)| Span::raw(key).width())
         .max()
         .unwrap_or(0)
 }
 
 /// Returns true if every effect fits on the right of its keys.
 fn effects_fit_on_the_right(width: usize) -> bool {
-    let mut texts = KEY_GROUPS.iter().flat_map(|group| group.keys);
-    texts.all(|(_, effect)| 1 + key_columns() + GAP_COLUMNS + Span::raw(*effect).width() <= width)
+    let mut texts = KEY_GROUPS.iter().flat_map(KeyGroup::rows);
+    texts.all(|(_, effect)| 1 + key_columns() + GAP_COLUMNS + Span::raw(effect).width() <= width)
 }
 
 /// The rows of each page, of at most this width and height. A group is on one page if it fits.
@@ -150,7 +150,7 @@ fn pages([width, height]: [usize; 2]) -> Vec<Vec<HelpRow>> {
     let is_wide = effects_fit_on_the_right(width);
     let mut pages: Vec<Vec<HelpRow>> = vec![Vec::new()];
     for group in KEY_GROUPS {
-        let keys = group.keys.iter().map(|(keys, effect)| {
+        let keys = group.rows().map(|(keys, effect)| {
             if is_wide {
                 return vec![HelpRow::KeysAndEffect(keys, effect)];
             }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn every_key_is_on_a_page_at_any_size() {
-        let texts = || KEY_GROUPS.iter().flat_map(|group| group.keys);
+        let texts = || KEY_GROUPS.iter().flat_map(KeyGroup::rows);
         for (width, height, wanted) in [(80, 23, 4), (120, 39, 2), (200, 79, 1), (80, 8, 13)] {
             let mut help = Help::default();
             let mut seen = drawn(&mut help, width, height);
@@ -225,7 +225,7 @@ mod tests {
         let frame = |c: char| " \n\"│╭╮╰╯─".contains(c);
         let words: Vec<&str> = seen.split(frame).filter(|word| !word.is_empty()).collect();
         let all = words.join(" ");
-        for (keys, effect) in KEY_GROUPS.iter().flat_map(|group| group.keys) {
+        for (keys, effect) in KEY_GROUPS.iter().flat_map(KeyGroup::rows) {
             assert!(
                 all.contains(&format!("{keys} {effect}")),
                 "{keys}: {effect}\n{seen}"
@@ -281,7 +281,7 @@ mod tests {
     }
 
     fn words() -> impl Iterator<Item = &'static str> {
-        let rows = KEY_GROUPS.iter().flat_map(|group| group.keys);
+        let rows = KEY_GROUPS.iter().flat_map(KeyGroup::rows);
         rows.flat_map(|(keys, _)| keys.split(' '))
     }
 

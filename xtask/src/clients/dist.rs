@@ -4,8 +4,8 @@
 //! Hatchling builds the wheel and `wheel` sets its tags, both from `PyPI`. The program needs no C
 //! library, so the wheel fits every Linux of its processor.
 
-use super::step::{node_packages, venv};
-use crate::suite::check;
+use super::packages::{link_packages, node_packages, venv};
+use crate::cargo_command::check;
 use crate::{Tree, layers, say, static_build};
 use anyhow::{Context, Result, bail, ensure};
 use std::os::unix::fs::PermissionsExt as _;
@@ -174,21 +174,6 @@ fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBu
         Ok(file)
     };
     Ok([pack(&sources)?, pack(&carrier)?])
-}
-
-/// Links packages into the directory above the TypeScript sources, where node looks for them.
-pub(super) fn link_packages(tree: &Tree, packages: &Path) -> Result<()> {
-    let link = tree.root.join("clients/typescript/node_modules");
-    if link.is_symlink() {
-        std::fs::remove_file(&link)?;
-    }
-    std::os::unix::fs::symlink(packages, &link).with_context(|| {
-        format!(
-            "{} cannot be a link to {}",
-            link.display(),
-            packages.display()
-        )
-    })
 }
 
 /// Copies a program, and makes the copy executable for all users.

@@ -3,7 +3,7 @@
 
 use super::dist::{self, PackedFiles};
 use super::pages::{self, Example};
-use crate::suite::check;
+use crate::cargo_command::check;
 use crate::{Tree, say, tests_step};
 use anyhow::{Context, Result, ensure};
 use std::os::unix::fs::PermissionsExt as _;

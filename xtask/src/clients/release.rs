@@ -6,7 +6,7 @@
 //! The contents of the `.deb` and the `.rpm` are data in crates/cli/Cargo.toml.
 
 use super::dist::{self, VERSION};
-use crate::suite::{cargo, check};
+use crate::cargo_command::{cargo, check};
 use crate::{Tree, layers, say, static_build};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;

@@ -1,13 +1,12 @@
 //! Tests the clients against the program, with the tools of their languages. The tools are
 //! installed once below `target/`, from `PyPI` and npm.
 
-use super::dist::link_packages;
 use super::installed;
-use crate::suite::{cargo, check};
+use super::packages::{link_packages, node_packages, venv};
+use crate::cargo_command::{cargo, check};
 use crate::{Tree, layers, say, tests_step};
-use agent_bash_tests::packages::{cached_packages, install, made_once, npm};
-use anyhow::{Context, Result};
-use std::path::{Path, PathBuf};
+use anyhow::Result;
+use std::path::Path;
 use xshell::cmd;
 
 /// The packages that test the Python client.
@@ -30,15 +29,6 @@ const FRAMEWORKS: &[&[(&str, &str)]] = &[
         ("google-adk==2.13.0", "google_adk"),
         ("swe-rex==1.4.0", "swe_rex"),
     ],
-];
-
-/// The compiler for the TypeScript client, and the frameworks for its tests.
-const NODE: &[&str] = &[
-    "typescript@7.0.2",
-    "@types/node@26.6.6",
-    "ai@7.0.173",
-    "bash-tool@1.3.19",
-    "@mastra/core@1.71.0",
 ];
 
 /// The step of the suite. Without package indexes the client tests are skipped, except on CI.
@@ -106,25 +96,6 @@ pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
     Ok(())
 }
 
-/// Returns the interpreter of an environment with these packages; creates the environment once.
-pub(super) fn venv(target: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
-    let directory = cached_packages(&target.join("clients"), name, packages);
-    made_once(&directory, |directory| {
-        install("python3", &["-m", "venv", "."], directory)?;
-        let python = directory.join("bin/python");
-        let python = python.to_str().context("the path is not UTF-8")?;
-        let words = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ];
-        install(python, &[&words, packages].concat(), directory)
-    })?;
-    Ok(directory.join("bin/python"))
-}
-
 /// Checks the types and runs the tests of the sources.
 fn test_python(tree: &Tree, python: &Path, program: &Path) -> Result<()> {
     let _here = tree.shell.push_dir("clients/python");
@@ -145,13 +116,6 @@ fn pytest(tree: &Tree, python: &Path, program: &Path, options: &[&str]) -> Resul
         .env("TMPDIR", temp)
         .env("XDG_STATE_HOME", state)
     })
-}
-
-/// Returns the directory `node_modules` with [`NODE`]; installs it once.
-pub(super) fn node_packages(target: &Path) -> Result<PathBuf> {
-    let directory = cached_packages(&target.join("clients"), "node", NODE);
-    made_once(&directory, |directory| npm(directory, &[], NODE))?;
-    Ok(directory.join("node_modules"))
 }
 
 /// Compiles the sources, tests and examples, and runs the tests.

@@ -2,7 +2,7 @@
 //! (`crates/exec/tests/it/bash_suite.rs`) in new pid and network namespaces, if the system allows
 //! it.
 
-use crate::suite::cargo;
+use crate::cargo_command::cargo;
 use crate::{Tree, say, tests_step};
 use agent_bash_tests::packages::install;
 use anyhow::{Context, Result};
@@ -31,7 +31,7 @@ pub(super) fn run(tree: &Tree, sources: &Path, downloads: &Path) -> Result<()> {
     compile(sources, &helpers)?;
     let test = ["test", "--package", "agent-bash-exec", "--test", "it"];
     // Built outside of the namespaces, where crates can be downloaded.
-    crate::suite::check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
+    crate::cargo_command::check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
     let call = [
         &test[..],
         &["--", "--ignored", "--nocapture", "bash_suite::"],

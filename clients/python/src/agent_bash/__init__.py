@@ -17,8 +17,10 @@ from ._result import Answer, Delta, Found, Page, Result
 
 if TYPE_CHECKING:
     from . import _types as types
-    from ._async import AsyncArtifact, AsyncJob, AsyncShell, AsyncStream, AsyncTerminal
-    from ._sync import Artifact, Job, Shell, Stream, Terminal
+    from ._async import AsyncShell, AsyncStream
+    from ._async_requests import AsyncArtifact, AsyncJob, AsyncTerminal
+    from ._sync import Shell, Stream
+    from ._sync_requests import Artifact, Job, Terminal
 
 __version__ = "0.1.0"
 
@@ -47,16 +49,16 @@ __all__ = [
 
 # Imported on first use: a program that uses one kind of shell does not load the other.
 _MODULES = {
-    "AsyncArtifact": "_async",
-    "AsyncJob": "_async",
+    "AsyncArtifact": "_async_requests",
+    "AsyncJob": "_async_requests",
     "AsyncShell": "_async",
     "AsyncStream": "_async",
-    "AsyncTerminal": "_async",
-    "Artifact": "_sync",
-    "Job": "_sync",
+    "AsyncTerminal": "_async_requests",
+    "Artifact": "_sync_requests",
+    "Job": "_sync_requests",
     "Shell": "_sync",
     "Stream": "_sync",
-    "Terminal": "_sync",
+    "Terminal": "_sync_requests",
 }
 
 

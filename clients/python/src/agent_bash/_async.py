@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import traceback
 import warnings
-from base64 import b64decode, b64encode
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
     Awaitable,
     Callable,
-    Dict,
-    List,
     Mapping,
     Optional,
     Sequence,
@@ -22,23 +19,19 @@ from typing import (
 )
 
 from . import _program
+from ._async_requests import AsyncRequests
 from ._call import (
     MAX_IN_FLIGHT,
-    PIECE_BYTES,
     PROTOCOL,
     Call,
     Outcome,
     attach_result,
     cancel_timeout,
     data_of,
-    tool_answer,
-    tool_list,
-    tool_request,
-    undo_request,
 )
 from ._connection import Connection
-from ._errors import NoJob, ShellError
-from ._result import Answer, Delta, Found, Page, Result
+from ._errors import ShellError
+from ._result import Delta, Result
 
 if TYPE_CHECKING:
     import asyncio
@@ -59,7 +52,7 @@ else:
     asyncio = Asyncio()
 
 
-class AsyncShell:
+class AsyncShell(AsyncRequests):
     """One conversation's shell, in its own child process and one event loop.
 
     Open it with `async with`, or with `await shell.open()` and `await shell.aclose()`. Calls may run at the same time;
@@ -87,6 +80,7 @@ class AsyncShell:
         on_event: Optional[Callable[[Mapping[str, Any]], object]] = None,
         on_prompt: Optional[Callable[[Mapping[str, Any]], Awaitable[Optional[str]]]] = None,
     ) -> None:
+        super().__init__()
         self._start = (program, on, profile, state, other_tools, options)
         self._cwd = cwd
         self._env = env
@@ -94,10 +88,6 @@ class AsyncShell:
         self._on_prompt = on_prompt
         self._prompts: Set[asyncio.Task[None]] = set()
         self._connection: Optional[Connection] = None
-        self._adapter: Optional[str] = None
-        #: The name of the agent's turn, to which the calls of `run`, `stream`, `start` and `call("bash", …)` belong from
-        #: now on. Then `undo(turn=…)` undoes them together.
-        self.turn: Optional[str] = None
         self._hello: Optional[t.HelloData] = None
         self._cancel_timeout = cancel_timeout("")
 
@@ -152,157 +142,9 @@ class AsyncShell:
         """The pid of the program."""
         return self._opened().pid
 
-    async def run(self, command: str, **options: Unpack[t.CallOptions]) -> Result:
-        """Runs a command and returns its result. A failed command has a result, too.
-
-        If the task is cancelled, the command is ended first; the `CancelledError` has what it printed so far as
-        `result` (see `result_of`).
-        """
-        return Result(await self.request("tool_call", request={"command": command, **options}, turn=self.turn))
-
     def stream(self, command: str, **options: Unpack[t.CallOptions]) -> AsyncStream:
         """Runs a command; iterates over its live output, then its result. Leaving the loop early cancels it."""
         return AsyncStream(self, {"command": command, **options})
-
-    async def start(self, command: str, **options: Unpack[t.CallOptions]) -> AsyncJob:
-        """Starts a command in the background."""
-        options["mode"] = "background"
-        result = await self.run(command, **options)
-        if result.status["kind"] != "moved_to_background":
-            raise NoJob(result)
-        return AsyncJob(self, result.status["job"], result)
-
-    async def terminal(
-        self, command: str, *, size: Optional[str] = None, **options: Unpack[t.CallOptions]
-    ) -> AsyncTerminal:
-        """Starts a command on a terminal of `size` (`"80x24"`). Returns when its first screen is quiet."""
-        request = {"command": command, **options}
-        return AsyncTerminal(self, await self.request("terminal.start", request=request, size=size))
-
-    async def tools(self, adapter: Optional[str] = None) -> List[Dict[str, Any]]:
-        """The tool definitions of an adapter for a model. `call` refers to these tools from now on."""
-        data = await self.request("schema", adapter=adapter)
-        self._adapter = adapter
-        tools: List[Dict[str, Any]] = tool_list(data)
-        return tools
-
-    async def call(self, tool: str, input: Any, *, adapter: Optional[str] = None) -> Answer:
-        """Passes on a model's call of one of the adapter's tools, unchanged."""
-        adapter = adapter or self._adapter
-        kind, fields = tool_request(adapter, tool, input, self.turn)
-        return tool_answer(adapter, await self.request(kind, **fields))
-
-    def artifact(self, artifact: Union[int, str]) -> AsyncArtifact:
-        """A stored output, by its number, its link, or its path."""
-        return AsyncArtifact(self, artifact)
-
-    async def artifacts(self) -> List[t.ArtifactData]:
-        data: t.ArtifactsData = await self.request("artifact.list")
-        return data["artifacts"]
-
-    def job(self, job: Union[int, str]) -> AsyncJob:
-        """A background job, by its number."""
-        return AsyncJob(self, str(job))
-
-    async def jobs(self, *, port: Optional[int] = None) -> List[t.JobData]:
-        """The background jobs; with `port`, those that listen on it."""
-        data: t.JobsData = await self.request("jobs.list", port=port)
-        return data["jobs"]
-
-    async def changes(self) -> List[t.ChangesSetData]:
-        """The recorded change sets, oldest first."""
-        data: t.ChangesListData = await self.request("changes.list")
-        return data["sets"]
-
-    async def diff(self, changes: Union[int, str], *, paths: Optional[Sequence[str]] = None) -> List[t.FileDiffData]:
-        """The differences of a change set's files; with `paths`, of those files."""
-        data: t.ChangesDiffData = await self.request("changes.diff", changes=str(changes), paths=paths)
-        return data["files"]
-
-    async def undo(
-        self,
-        changes: Union[int, str, None] = None,
-        *,
-        since: Union[int, str, None] = None,
-        turn: Optional[str] = None,
-        paths: Optional[Sequence[str]] = None,
-        partial: bool = False,
-    ) -> Union[t.ChangesDoneData, t.ChangesGroupData]:
-        """Puts the files of a change set back, or those of all change sets `since` a number or a time (`"10m"`), or of
-        a `turn` (a name, or `"last"`). A `ShellError` with the code `conflict` names files that were changed later;
-        `partial` leaves those as they are. `paths` limits the undo of one change set to these files."""
-        limit = {} if paths is None else {"paths": paths}
-        kind, fields = undo_request("undo", changes, since, turn, partial=partial, **limit)
-        data: Union[t.ChangesDoneData, t.ChangesGroupData] = await self.request(kind, **fields)
-        return data
-
-    async def redo(
-        self,
-        changes: Union[int, str, None] = None,
-        *,
-        since: Union[int, str, None] = None,
-        turn: Optional[str] = None,
-    ) -> Union[t.ChangesDoneData, t.ChangesGroupData]:
-        """Makes undone changes again; the arguments are those of `undo`."""
-        kind, fields = undo_request("redo", changes, since, turn)
-        data: Union[t.ChangesDoneData, t.ChangesGroupData] = await self.request(kind, **fields)
-        return data
-
-    async def commit(self, changes: Union[int, str]) -> t.ChangesDoneData:
-        """Applies the changes that a trial has held."""
-        data: t.ChangesDoneData = await self.request("changes.commit", changes=str(changes))
-        return data
-
-    async def discard(self, changes: Union[int, str]) -> t.ChangesDoneData:
-        """Drops the changes that a trial has held."""
-        data: t.ChangesDoneData = await self.request("changes.discard", changes=str(changes))
-        return data
-
-    async def check(
-        self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
-    ) -> t.CheckData:
-        """Returns whether a command would be refused, and why. Does not run it."""
-        data: t.CheckData = await self.request(
-            "check", command=command, session=session, cwd=cwd
-        )
-        return data
-
-    async def explain(
-        self, command: str, *, session: Optional[str] = None, cwd: Optional[str] = None
-    ) -> t.ExplainData:
-        """Returns how a command is parsed, and the decision of each rule. Does not run it."""
-        data: t.ExplainData = await self.request(
-            "explain", command=command, session=session, cwd=cwd
-        )
-        return data
-
-    async def read_file(self, path: str) -> bytes:
-        """The content of a file on the machine that runs the commands."""
-        content = bytearray()
-        while True:
-            piece: t.FilePieceData = await self.request("file.read", path=path, offset=len(content))
-            content += b64decode(piece["data"])
-            if piece["at_end"]:
-                return bytes(content)
-
-    async def write_file(self, path: str, content: bytes, *, mode: Optional[int] = None) -> None:
-        """Replaces a file atomically. Its directory must exist."""
-        upload: Optional[int] = None
-        for start in range(0, max(len(content), 1), PIECE_BYTES):
-            end = start + PIECE_BYTES
-            written: t.FileWrittenData = await self.request(
-                "file.write",
-                path=path,
-                data=b64encode(content[start:end]).decode(),
-                mode=mode,
-                more=end < len(content),
-                upload=upload,
-            )
-            upload = written.get("upload")
-
-    async def ping(self) -> t.PingData:
-        data: t.PingData = await self.request("ping")
-        return data
 
     async def request(self, kind: str, **fields: Any) -> Any:
         """Sends any request of the protocol; returns its data."""
@@ -498,149 +340,3 @@ class AsyncStream:
                 self._shell._loop.call_soon_threadsafe(self._shell._gate.release)
             except RuntimeError:
                 pass  # The loop is closed: there is no waiter.
-
-
-class AsyncJob:
-    """A background job. It outlives the shell that started it."""
-
-    def __init__(self, shell: AsyncShell, id: str, result: Optional[Result] = None) -> None:
-        self._shell = shell
-        self.id = id
-        #: The answer to `start`, if this object started the job.
-        self.result = result
-
-    def __repr__(self) -> str:
-        return f"AsyncJob({self.id!r})"
-
-    async def show(self) -> t.JobData:
-        """The state of the job: running, or how it ended."""
-        data: t.JobData = await self._shell.request("jobs.show", job=self.id)
-        return data
-
-    async def output(self, *, offset: Optional[int] = None, tail: Optional[int] = None) -> t.JobOutputData:
-        """The job's output: from a byte on, or the last lines."""
-        data: t.JobOutputData = await self._shell.request("jobs.output", job=self.id, offset=offset, tail=tail)
-        return data
-
-    async def wait(
-        self, timeout: Union[float, str, None] = None, *, until: Optional[t.Until] = None, offset: Optional[int] = None
-    ) -> t.JobWaitData:
-        """Waits until the job has ended, or until one of the conditions `line` (a regular expression, from byte
-        `offset` of the output on), `port` and `file` is met. Cancelling the wait does not end the job."""
-        data: t.JobWaitData = await self._shell.request(
-            "jobs.wait", job=self.id, timeout=timeout, until=until, offset=offset
-        )
-        return data
-
-    async def kill(self, grace: Union[float, str, None] = None) -> t.JobKillData:
-        """Ends the job with all its processes."""
-        data: t.JobKillData = await self._shell.request("jobs.kill", job=self.id, grace=grace)
-        return data
-
-    async def input(self, text: str = "", *, close: bool = False) -> t.JobData:
-        """Writes to the job's stdin, if it was started with `stdin="pipe"`."""
-        data: t.JobData = await self._shell.request("jobs.input", job=self.id, text=text, close=close)
-        return data
-
-
-class AsyncTerminal:
-    """A command on a terminal. It ends with the shell that started it, or at the end of a `with` block.
-
-    Each method returns a `TerminalData`: `screen`, with the lines as `text`, and after the command's end its `result`.
-    """
-
-    def __init__(self, shell: AsyncShell, data: t.TerminalData) -> None:
-        self._shell = shell
-        #: The terminal's name; `None` if the command ended at once.
-        self.id: Optional[str] = data.get("terminal")
-        #: The last answer.
-        self.data = data
-
-    def __repr__(self) -> str:
-        return f"AsyncTerminal({self.id!r})"
-
-    @property
-    def text(self) -> str:
-        """The lines of the last answer's screen."""
-        screen = self.data.get("screen")
-        return "" if screen is None else screen["text"]
-
-    async def send(self, text: str, *keys: str) -> t.TerminalData:
-        """Types a text, and then presses keys. Returns when the screen is quiet."""
-        return await self._ask("terminal.input", text=text, keys=list(keys))
-
-    async def keys(self, *names: str) -> t.TerminalData:
-        """Presses keys by name, such as `"Enter"`, `"C-c"`, `"Up"`, `"F1"`. Returns when the screen is quiet."""
-        return await self._ask("terminal.input", keys=list(names))
-
-    async def resize(self, size: str) -> t.TerminalData:
-        """Sets columns and rows, such as `"120x40"`."""
-        return await self._ask("terminal.input", size=size)
-
-    async def screen(
-        self, *, until: Optional[t.Until] = None, timeout: Union[float, str, None] = None
-    ) -> t.TerminalData:
-        """The screen now, or when one of the conditions of `Job.wait` is met. Cancelling the wait does not end the
-        command."""
-        return await self._ask("terminal.screen", until=until, timeout=timeout)
-
-    async def wait_until_quiet(self, ms: int = 500, *, timeout: Union[float, str, None] = None) -> t.TerminalData:
-        """Waits until nothing was drawn for so many milliseconds."""
-        return await self.screen(until={"quiet_ms": ms}, timeout=timeout)
-
-    async def end(self) -> t.TerminalData:
-        """Ends the command with all its processes, if it still runs."""
-        if self.id is None or self.data.get("result") is not None:
-            return self.data
-        return await self._ask("terminal.end")
-
-    async def _ask(self, kind: str, **fields: Any) -> t.TerminalData:
-        if self.id is None:
-            raise ShellError("the command has ended: `data` has its result")
-        data: t.TerminalData = await self._shell.request(kind, terminal=self.id, **fields)
-        self.data = data
-        return data
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        await self.end()
-
-
-class AsyncArtifact:
-    """A stored output."""
-
-    def __init__(self, shell: AsyncShell, artifact: Union[int, str]) -> None:
-        self._shell = shell
-        self.artifact = artifact
-
-    async def show(
-        self,
-        *,
-        offset: Optional[int] = None,
-        limit: Optional[int] = None,
-        tail: Optional[int] = None,
-        byte: Optional[int] = None,
-    ) -> Page:
-        """A page of the output, by lines; `page.data` has the start of the next."""
-        return Page.of(
-            await self._shell.request(
-                "artifact.show", artifact=self.artifact, offset=offset, limit=limit, tail=tail, byte=byte
-            )
-        )
-
-    async def grep(
-        self, pattern: str, *, context: int = 0, offset: Optional[int] = None, limit: Optional[int] = None
-    ) -> Found:
-        """The lines that match a regular expression, numbered."""
-        return Found.of(
-            await self._shell.request(
-                "artifact.grep", artifact=self.artifact, pattern=pattern, context=context, offset=offset, limit=limit
-            )
-        )

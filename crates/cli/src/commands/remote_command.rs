@@ -1,7 +1,8 @@
 //! `--on TARGET` of commands that read or clean a machine's state: agent-bash on the target runs
 //! the same command.
 
-use crate::commands::remote_output::{FollowedJob, follow};
+use crate::args::TargetCommandLine;
+use crate::commands::remote_output::follow;
 use crate::commands::{script, target};
 use crate::output::{self, PassThrough};
 use crate::process_start::{ChosenSettings, StartContext};
@@ -18,21 +19,6 @@ use agent_bash::session::{ConversationOptions, ask};
 use anyhow::{Context, Error};
 use std::ffi::OsString;
 use std::io;
-
-/// A command line that is meant for a target.
-#[derive(Debug)]
-pub(crate) struct TargetCommandLine<'a> {
-    /// The target.
-    pub(crate) on: &'a str,
-    /// The session whose state the command reads; `None` if the command reads no session.
-    pub(crate) state: Option<&'a str>,
-    /// True if the command copies the stdin of this process to the target.
-    pub(crate) reads_stdin: bool,
-    /// The job whose output the command follows; `None` for other commands.
-    pub(crate) followed_job: Option<FollowedJob<'a>>,
-    /// A line that explains the output, printed above it.
-    pub(crate) heading: Option<&'static str>,
-}
 
 /// The exit code if a signal ended the command on the remote host: as of SIGKILL, 128 + 9.
 const KILLED_EXIT_CODE: u8 = 137;

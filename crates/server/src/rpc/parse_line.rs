@@ -92,84 +92,33 @@ fn field_error(mut fields: Map<String, Value>, error: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn refusal_has_readable_id_and_type() {
-        for (line, id, command, error) in [
-            ("{", None, "", "not JSON"),
-            ("\u{0}", None, "", "not JSON"),
-            (
-                "{\"id\": 7, \"type\": \"ping\"",
-                Some(json!(7)),
-                "ping",
-                "not JSON",
-            ),
-            (
-                "{\"type\": \"bash\", \"command\": \"\\ud83d\", \"id\": \"x\"}",
-                Some(json!("x")),
-                "bash",
-                "not JSON",
-            ),
-            ("{\"id\": [], \"type\": ", None, "", "not JSON"),
-            ("\"ping\"", None, "", "a request is an object"),
-            ("[1]", None, "", "a request is an object"),
-            ("{\"id\": 7}", Some(json!(7)), "", "`type` is missing"),
-            (
-                "{\"id\": 7, \"type\": 5}",
-                Some(json!(7)),
-                "",
-                "`type` is missing",
-            ),
-            (
-                "{\"id\": \"a\", \"type\": \"dance\"}",
-                Some(json!("a")),
-                "dance",
-                "unknown type `dance`, expected one of `hello`",
-            ),
-            (
-                "{\"id\": 1.5, \"type\": \"bash\"}",
-                Some(json!(1.5)),
-                "bash",
-                "missing field `command`",
-            ),
-            (
-                "{\"id\": [], \"type\": \"ping\"}",
-                None,
-                "ping",
-                "`id` is a text or a number",
-            ),
-            (
-                "{\"type\": \"cancel\"}",
-                None,
-                "cancel",
-                "missing field `target`",
-            ),
-            (
-                "{\"type\": \"tool_call\", \"request\": \"ls\", \"stream\": 5}",
-                None,
-                "tool_call",
-                "`stream`: expected true, false",
-            ),
-            (
-                "{\"type\": \"tool_call\", \"request\": null}",
-                None,
-                "tool_call",
-                "missing field `request`",
-            ),
-            (
-                "{\"type\": \"jobs.kill\", \"job\": [], \"grace\": 1}",
-                None,
-                "jobs.kill",
-                "`job`: expected a text or a number",
-            ),
-            (
-                "{\"type\": \"artifact.show\", \"artifact\": 0, \"offset\": 1, \"tail\": 0}",
-                None,
-                "artifact.show",
-                "`tail`: invalid value: integer `0`",
-            ),
+        // A line; then the id, the command and the error.
+        for row in [
+            "{ => - - not JSON",
+            "\u{0} => - - not JSON",
+            r#"{"id": 7, "type": "ping" => 7 ping not JSON"#,
+            r#"{"type": "bash", "command": "\ud83d", "id": "x"} => "x" bash not JSON"#,
+            r#"{"id": [], "type":  => - - not JSON"#,
+            r#""ping" => - - a request is an object"#,
+            "[1] => - - a request is an object",
+            r#"{"id": 7} => 7 - `type` is missing"#,
+            r#"{"id": 7, "type": 5} => 7 - `type` is missing"#,
+            r#"{"id": "a", "type": "dance"} => "a" dance unknown type `dance`, expected one of `hello`"#,
+            r#"{"id": 1.5, "type": "bash"} => 1.5 bash missing field `command`"#,
+            r#"{"id": [], "type": "ping"} => - ping `id` is a text or a number"#,
+            r#"{"type": "cancel"} => - cancel missing field `target`"#,
+            r#"{"type": "tool_call", "request": "ls", "stream": 5} => - tool_call `stream`: expected true, false"#,
+            r#"{"type": "tool_call", "request": null} => - tool_call missing field `request`"#,
+            r#"{"type": "jobs.kill", "job": [], "grace": 1} => - jobs.kill `job`: expected a text or a number"#,
+            r#"{"type": "artifact.show", "artifact": 0, "offset": 1, "tail": 0} => - artifact.show `tail`: invalid value: integer `0`"#,
         ] {
+            let (line, expected) = row.split_once(" => ").unwrap();
+            let mut expected = expected.splitn(3, ' ').map(|word| word.trim_matches('-'));
+            let [id, command, error] = std::array::from_fn(|_| expected.next().unwrap());
+            let id: Option<serde_json::Value> = serde_json::from_str(id).ok();
             let refusal = *request(line.as_bytes()).unwrap_err();
             let value = serde_json::to_value(&refusal).unwrap();
             assert_eq!(value.get("id"), id.as_ref(), "{line}");

@@ -172,58 +172,21 @@ mod tests {
 
     #[test]
     fn held_lock_returns_the_file_of_messages_of_many_tools() {
-        for (line, tool, file) in [
-            (
-                "fatal: Unable to create '/p/.git/index.lock': File exists.",
-                "git",
-                "/p/.git/index.lock",
-            ),
-            (
-                "error: could not lock config file .git/config: File exists",
-                "git",
-                "/p/d/.git/config",
-            ),
-            (
-                "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 12 (apt-get)",
-                "apt",
-                "/var/lib/dpkg/lock-frontend",
-            ),
-            (
-                "E: Could not get lock /var/lib/apt/lists/lock - open (11: Resource temporarily unavailable)",
-                "apt",
-                "/var/lib/apt/lists/lock",
-            ),
-            (
-                "dpkg: error: dpkg frontend lock was locked by another process with pid 12",
-                "dpkg",
-                "/var/lib/dpkg/lock-frontend",
-            ),
-            (
-                "    Blocking waiting for file lock on build directory",
-                "cargo",
-                "/p/target/debug/.cargo-lock",
-            ),
-            (
-                "    Blocking waiting for file lock on package cache",
-                "cargo",
-                "/home/u/.cargo/.package-cache",
-            ),
-            (
-                "    Blocking waiting for file lock on artifact directory",
-                "cargo",
-                "/p/d/target/debug/.cargo-lock",
-            ),
-            (
-                "Timeout (300s) when waiting for lock on `.venv` at `/tmp/uv-1.lock`, is another uv process running?",
-                "uv",
-                "/tmp/uv-1.lock",
-            ),
-            (
-                "Lock file: /p/.gradle/8.5/x.lock",
-                "gradle",
-                "/p/.gradle/8.5/x.lock",
-            ),
+        // The tool, the file and the message.
+        for row in [
+            "git /p/.git/index.lock fatal: Unable to create '/p/.git/index.lock': File exists.",
+            "git /p/d/.git/config error: could not lock config file .git/config: File exists",
+            "apt /var/lib/dpkg/lock-frontend E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 12 (apt-get)",
+            "apt /var/lib/apt/lists/lock E: Could not get lock /var/lib/apt/lists/lock - open (11: Resource temporarily unavailable)",
+            "dpkg /var/lib/dpkg/lock-frontend dpkg: error: dpkg frontend lock was locked by another process with pid 12",
+            "cargo /p/target/debug/.cargo-lock     Blocking waiting for file lock on build directory",
+            "cargo /home/u/.cargo/.package-cache     Blocking waiting for file lock on package cache",
+            "cargo /p/d/target/debug/.cargo-lock     Blocking waiting for file lock on artifact directory",
+            "uv /tmp/uv-1.lock Timeout (300s) when waiting for lock on `.venv` at `/tmp/uv-1.lock`, is another uv process running?",
+            "gradle /p/.gradle/8.5/x.lock Lock file: /p/.gradle/8.5/x.lock",
         ] {
+            let mut fields = row.splitn(3, ' ');
+            let [tool, file, line] = std::array::from_fn(|_| fields.next().unwrap());
             let found = held_lock(
                 &["before", line],
                 Path::new("/p/d"),
