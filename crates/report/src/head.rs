@@ -2,7 +2,7 @@
 
 use crate::call::has_running_job;
 use crate::kinds::FILTERS;
-use crate::page_data::Page;
+use crate::page_data::{Page, jobs_of_call};
 use crate::timeline::{moment, span};
 use agent_bash_core::changes::ChangesState;
 use agent_bash_core::visible;

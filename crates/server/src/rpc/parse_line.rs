@@ -118,7 +118,7 @@ mod tests {
             let (line, expected) = row.split_once(" => ").unwrap();
             let mut expected = expected.splitn(3, ' ').map(|word| word.trim_matches('-'));
             let [id, command, error] = std::array::from_fn(|_| expected.next().unwrap());
-            let id: Option<serde_json::Value> = serde_json::from_str(id).ok();
+            let id: Option<Value> = serde_json::from_str(id).ok();
             let refusal = *request(line.as_bytes()).unwrap_err();
             let value = serde_json::to_value(&refusal).unwrap();
             assert_eq!(value.get("id"), id.as_ref(), "{line}");
