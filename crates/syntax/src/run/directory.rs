@@ -80,7 +80,13 @@ pub(super) fn directory_text(value: &Value) -> Option<String> {
 /// Returns the directory to which `cd` changes; `None` if unknown. In an unknown directory, only
 /// the directories that the script itself has created are known.
 pub(super) fn target_of_cd(value: &Value, shell: &ShellState) -> Option<Rc<str>> {
-    let text = directory_text(value)?;
+    // `git clone URL "$X"; cd "$X"`: the variable's text names the directory.
+    let named = || {
+        let text = value.to_string();
+        let key = directory_key(&lexical(&absolute(&text, shell)));
+        shell.files.contains_key(&key).then_some(text)
+    };
+    let text = directory_text(value).or_else(named)?;
     let path = lexical(&absolute(&text, shell));
     let is_relative = !text.starts_with('/');
     let starts_unknown = shell
