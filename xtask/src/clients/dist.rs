@@ -22,7 +22,7 @@ const PROCESSOR: [&str; 2] = if cfg!(target_arch = "aarch64") {
 };
 
 /// Maximum size of a package.
-const MAX_PACKAGE_BYTES: u64 = 8 << 20;
+pub(super) const MAX_PACKAGE_BYTES: u64 = 8 << 20;
 
 /// The packages that build the wheel.
 const BUILDERS: &[&str] = &["build==1.6.1", "hatchling==1.33.0", "wheel==0.48.0"];

@@ -25,16 +25,19 @@ const DIGESTS: &str = "SHA256SUMS";
 
 /// `cargo xtask release [--program FILE]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
-    let program = match arguments {
-        [] => static_build::build(tree, "dist")?,
-        [option, program] if option == "--program" => PathBuf::from(program),
+    let (program, max_bytes) = match arguments {
+        [] => (
+            static_build::build(tree, "dist")?,
+            Some(dist::MAX_PACKAGE_BYTES),
+        ),
+        [option, program] if option == "--program" => (PathBuf::from(program), None),
         _ => bail!(
             "usage: cargo xtask release [--program FILE]; FILE is packed instead of a new build"
         ),
     };
     let target = dist::target(tree)?;
     let out = target.join("dist");
-    dist::pack(tree, &program, None)?;
+    dist::pack(tree, &program, max_bytes)?;
     // The packages' manifests name a fixed directory of the checkout: the tools keep the path after
     // a pattern.
     let files = out.join(format!(
