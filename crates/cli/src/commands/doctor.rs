@@ -430,7 +430,8 @@ fn limits(limits: &Limits) -> Finding {
     if enforced.cpu_percent.is_none() {
         detail.push_str("; cpu_percent is not enforced");
     }
-    if let Err(NoCgroup::NotDelegated(_)) = found {
+    let has_systemd = Path::new("/run/systemd/system").exists();
+    if let (true, Err(NoCgroup::NotDelegated(_))) = (has_systemd, &found) {
         detail.push_str("; `systemd-run --user --scope -p Delegate=yes AGENT` starts an agent in a cgroup of its own");
     }
     Finding::new(FindingGrade::of(!lacks_cpu), "limits", detail)
