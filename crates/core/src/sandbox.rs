@@ -450,6 +450,8 @@ pub enum RefusedOperations {
     Sockets,
     /// `ECONNREFUSED`, on a private loopback: servers of the machine and of other calls.
     OutsideServers,
+    /// `EROFS` without a file, in [`Tier::Full`]: writes outside of writable directories.
+    Writes,
 }
 
 impl RefusedOperations {
@@ -477,6 +479,10 @@ impl RefusedOperations {
                 "Connection refused",
                 "servers of this machine other than those of the call's own network",
             ),
+            Self::Writes => (
+                "Read-only file system",
+                "writes outside of its writable directories, also in `/tmp` (use `$TMPDIR`)",
+            ),
         }
     }
 
@@ -484,6 +490,7 @@ impl RefusedOperations {
     pub fn setting(self) -> &'static str {
         match self {
             Self::OutsideServers => "sandbox.network",
+            Self::Writes => "sandbox.writable",
             _ => "sandbox.level",
         }
     }

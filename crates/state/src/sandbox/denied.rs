@@ -137,7 +137,7 @@ fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>, has_streams: bool
 
 /// The texts of the errors of [`RefusedOperations`], without the first letter. The texts of perf,
 /// sudo, Chromium, mount, sysctl and curl differ from those of the C library.
-const OPERATION_PHRASES: [(&str, RefusedOperations); 15] = [
+const OPERATION_PHRASES: [(&str, RefusedOperations); 16] = [
     ("peration not permitted", RefusedOperations::Privileged),
     ("EPERM", RefusedOperations::Privileged),
     ("o permission", RefusedOperations::Privileged),
@@ -156,6 +156,7 @@ const OPERATION_PHRASES: [(&str, RefusedOperations); 15] = [
     ("onnection refused", RefusedOperations::OutsideServers),
     ("ECONNREFUSED", RefusedOperations::OutsideServers),
     ("onnect to server", RefusedOperations::OutsideServers),
+    ("ead-only file system", RefusedOperations::Writes),
 ];
 
 /// The texts of failed look-ups of names, without the first letter.
@@ -177,8 +178,11 @@ pub fn refused_operations(printed: &[SinkReport], plan: &Plan) -> Option<Refused
 }
 
 fn refused_operations_in(line: &str, plan: &Plan) -> Option<RefusedOperations> {
-    let is_refused =
-        |of: RefusedOperations| of != RefusedOperations::OutsideServers || plan.has_own_network();
+    let is_refused = |of: RefusedOperations| match of {
+        RefusedOperations::OutsideServers => plan.has_own_network(),
+        RefusedOperations::Writes => plan.tier == Tier::Full && in_message(line).is_none(),
+        _ => true,
+    };
     let mut phrases = OPERATION_PHRASES.iter();
     let found = phrases.find(|(phrase, of)| line.contains(phrase) && is_refused(*of));
     let looks_up = || LOOKUP_PHRASES.iter().any(|phrase| line.contains(phrase));

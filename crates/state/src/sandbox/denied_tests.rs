@@ -45,7 +45,7 @@ fn denied_files_names_only_files_with_a_refused_write() {
 #[test]
 fn refused_operations_are_found_by_the_error_of_the_line() {
     use RefusedOperations::{
-        FileAttributes, OutsideServers, Privileged, SocketFamilies, Unchecked,
+        FileAttributes, OutsideServers, Privileged, SocketFamilies, Unchecked, Writes,
     };
     let [base, full] = [Tier::Base, Tier::Full].map(|tier| Plan::new(WriteLevel::ReadOnly, tier));
     for (line, want) in [
@@ -75,6 +75,11 @@ fn refused_operations_are_found_by_the_error_of_the_line() {
             "curl: (7) Failed to connect to 127.0.0.1 port 80 after 0 ms: Couldn't connect to server",
             Some(OutsideServers),
         ),
+        (
+            "Fatal Error Unable to create lock file: Read-only file system (30)",
+            Some(Writes),
+        ),
+        ("tee: /proc/version: Read-only file system", None),
         ("cat: x: No such file or directory", None),
         ("AssertionError: not permitted", None),
     ] {
