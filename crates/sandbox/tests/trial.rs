@@ -22,13 +22,21 @@ struct TrialDirs {
 }
 
 impl TrialDirs {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the process is no command of a call"
+    )]
     fn of(user: Option<u32>) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();
         fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
-        // Other users may be unable to enter the build directory.
+        // Other users may be unable to enter the build directory. Another process copies: a child
+        // that another test starts meanwhile would inherit this process's descriptor, and a file
+        // that is open for writing cannot be executed.
         let sandboxed = root.join("sandboxed");
-        fs::copy(env!("CARGO_BIN_EXE_sandboxed"), &sandboxed).unwrap();
+        let mut copy = Command::new("cp");
+        let copied = copy.arg(env!("CARGO_BIN_EXE_sandboxed")).arg(&sandboxed);
+        assert!(copied.status().unwrap().success());
         let dirs = Self {
             _temp: temp,
             sandboxed,

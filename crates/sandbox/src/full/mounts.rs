@@ -4,6 +4,7 @@
 use crate::error::SandboxError;
 use agent_bash_os::mountinfo_path;
 use rustix::fs::{AtFlags, CWD, StatVfs, StatxFlags, fstatvfs, statvfs, statx};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount_remount};
 use std::fs;
 use std::os::fd::AsFd;
@@ -64,8 +65,9 @@ impl MountLine {
             // Older kernels do not report the mount id.
             Ok(stat) if stat.stx_mask & StatxFlags::MNT_ID.bits() == 0 => true,
             Ok(stat) => stat.stx_mnt_id == self.id,
-            // Another process may reach the mount even if this one cannot.
-            Err(error) => error != rustix::io::Errno::NOENT,
+            // A mount in a directory that this user may not enter (container engines have such) is
+            // closed to the sandboxed processes, too: their rights are no wider.
+            Err(error) => !matches!(error, Errno::NOENT | Errno::ACCESS),
         }
     }
 }
