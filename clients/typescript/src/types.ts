@@ -729,8 +729,8 @@ export interface Judged {
   window?: Window | null;
 }
 
-/** A resource limit whose signal ends a process. */
-export type LimitKind = "cpu_s" | "file_mb";
+/** A resource limit that the system reports when it is reached. */
+export type LimitKind = "cpu_s" | "file_mb" | "memory_mb" | "processes" | "cpu_percent";
 
 /** A recorded command of the user. */
 export interface MessageData {
@@ -951,10 +951,10 @@ export interface NoticeLifted {
   text: string;
 }
 
-/** A process of the call exceeded a resource limit and was killed. */
+/** The processes of the call reached a resource limit: one or all of them were killed, were refused further processes, or were slowed. */
 export interface NoticeLimitHit {
   kind: "limit_hit";
-  /** `cpu_s` or `file_mb`, as in the settings. */
+  /** The name of the limit, as in the settings. */
   limit: LimitKind;
   /** The limit in force. */
   value: number;
@@ -1290,16 +1290,18 @@ export interface ReadCommandData {
   unknown: string[];
 }
 
-/** A target that the proxy of a sandbox refused. */
+/** A target that the proxy of a sandbox refused, or to which it refused a secret. */
 export interface RefusedHost {
   /** The number of refused connections. */
   count: number;
   /** The host with its port, such as `example.org:443`. */
   host: string;
+  /** A variable of the setting `sandbox.secrets`. The connections were made; their requests had the placeholder of this variable, and did not get its value. */
+  secret?: string | null;
 }
 
 /** Operations that a sandbox refuses, by the error with which they fail. */
-export type RefusedOperations = "privileged" | "file_attributes" | "unchecked" | "socket_families" | "sockets";
+export type RefusedOperations = "privileged" | "file_attributes" | "unchecked" | "socket_families" | "sockets" | "outside_servers" | "writes";
 
 /** A call as data. Parsed from JSON by `crate::parse_request`, which knows the accepted spellings. */
 export interface Request {
@@ -1947,7 +1949,7 @@ export interface Sandboxed {
   network: Network;
   /** The number of refused attempts to reach the network; absent where they cannot be counted. */
   network_refused?: number | null;
-  /** The targets that the proxy of the network `hosts` refused, at most 64; absent without one. */
+  /** The targets that the proxy of the network `hosts` refused, or to which it refused a secret, at most 64; absent without one. */
   refused_hosts?: RefusedHost[];
 }
 

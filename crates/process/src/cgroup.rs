@@ -17,7 +17,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// The prefix of the names of calls' cgroups. The supervisor's pid, `-` and a number follow.
 const CALL_PREFIX: &str = "agent-bash-call-";
@@ -273,15 +272,11 @@ impl CallCgroup {
     /// Creates a cgroup for a shell if one of its limits needs that, and moves the shell and the
     /// descendants of `root` into it. `None` if the cgroup cannot be created.
     pub(crate) fn start(limits: &Limits, shell: i32, root: i32) -> Option<Self> {
-        static DELEGATED: OnceLock<Option<DelegatedCgroup>> = OnceLock::new();
         if [limits.memory_mb, limits.processes, limits.cpu_percent] == [None; 3] {
             return None;
         }
-        let find = || {
-            let found = DelegatedCgroup::find().ok();
-            found.inspect(DelegatedCgroup::sweep)
-        };
-        let delegated = DELEGATED.get_or_init(find).as_ref()?;
+        let delegated = DelegatedCgroup::find().ok()?;
+        delegated.sweep();
         let enforced = delegated.enforced(limits);
         if enforced == Limits::default() {
             return None;

@@ -1032,8 +1032,8 @@ class Judged(TypedDict, total=False):
     window: Optional[Window]
 
 
-# A resource limit whose signal ends a process.
-LimitKind = Literal["cpu_s", "file_mb"]
+# A resource limit that the system reports when it is reached.
+LimitKind = Literal["cpu_s", "file_mb", "memory_mb", "processes", "cpu_percent"]
 
 
 class MessageData(TypedDict):
@@ -1330,11 +1330,11 @@ class NoticeLifted(TypedDict):
 
 
 class NoticeLimitHit(TypedDict):
-    """A process of the call exceeded a resource limit and was killed."""
+    """The processes of the call reached a resource limit: one or all of them were killed, were refused further processes, or were slowed."""
 
     kind: Literal["limit_hit"]
 
-    # `cpu_s` or `file_mb`, as in the settings.
+    # The name of the limit, as in the settings.
     limit: LimitKind
 
     # The limit in force.
@@ -1808,9 +1808,7 @@ class ReadCommandData(TypedDict):
     unknown: List[str]
 
 
-class RefusedHost(TypedDict):
-    """A target that the proxy of a sandbox refused."""
-
+class _RefusedHostAlways(TypedDict):
     # The number of refused connections.
     count: int
 
@@ -1818,8 +1816,15 @@ class RefusedHost(TypedDict):
     host: str
 
 
+class RefusedHost(_RefusedHostAlways, total=False):
+    """A target that the proxy of a sandbox refused, or to which it refused a secret."""
+
+    # A variable of the setting `sandbox.secrets`. The connections were made; their requests had the placeholder of this variable, and did not get its value.
+    secret: Optional[str]
+
+
 # Operations that a sandbox refuses, by the error with which they fail.
-RefusedOperations = Literal["privileged", "file_attributes", "unchecked", "socket_families", "sockets"]
+RefusedOperations = Literal["privileged", "file_attributes", "unchecked", "socket_families", "sockets", "outside_servers", "writes"]
 
 
 class _RequestAlways(TypedDict):
@@ -2808,7 +2813,7 @@ class Sandboxed(_SandboxedAlways, total=False):
     # The number of refused attempts to reach the network; absent where they cannot be counted.
     network_refused: Optional[int]
 
-    # The targets that the proxy of the network `hosts` refused, at most 64; absent without one.
+    # The targets that the proxy of the network `hosts` refused, or to which it refused a secret, at most 64; absent without one.
     refused_hosts: List[RefusedHost]
 
 
