@@ -63,7 +63,7 @@ pub enum NoCgroup {
 struct CgroupSystem<'a> {
     mount: &'a Path,
     /// The contents of `/proc/self/cgroup`.
-    own: &'a str,
+    membership: &'a str,
     is_root: bool,
     /// True if systemd manages all cgroups that it has not marked as delegated.
     has_systemd: bool,
@@ -79,7 +79,7 @@ impl DelegatedCgroup {
     pub fn find() -> Result<Self, NoCgroup> {
         Self::find_in(&CgroupSystem {
             mount: Path::new("/sys/fs/cgroup"),
-            own: &fs::read_to_string("/proc/self/cgroup").unwrap_or_default(),
+            membership: &fs::read_to_string("/proc/self/cgroup").unwrap_or_default(),
             is_root: geteuid().is_root(),
             has_systemd: Path::new("/run/systemd/system").exists(),
             is_marked,
@@ -89,7 +89,7 @@ impl DelegatedCgroup {
 
     fn find_in(system: &CgroupSystem<'_>) -> Result<Self, NoCgroup> {
         let own = system
-            .own
+            .membership
             .lines()
             .find_map(|line| line.strip_prefix("0::/"));
         let own = Path::new(own.ok_or(NoCgroup::System)?);

@@ -19,12 +19,12 @@ fn make_cgroup(mount: &Path, name: &str) -> PathBuf {
     directory
 }
 
-/// Returns the facts for a program in the cgroup of `own`. A file `marked` marks a cgroup as
+/// Returns the facts for a program with this `/proc/self/cgroup`. A file `marked` marks a cgroup as
 /// delegated, a file `read_only` takes write access.
-fn system<'a>(mount: &'a Path, own: &'a str, has_systemd: bool, is_root: bool) -> CgroupSystem<'a> {
+fn system<'a>(mount: &'a Path, membership: &'a str, has_systemd: bool, is_root: bool) -> CgroupSystem<'a> {
     CgroupSystem {
         mount,
-        own,
+        membership,
         is_root,
         has_systemd,
         is_marked: |path| path.join("marked").exists(),
@@ -187,7 +187,7 @@ fn only_empty_cgroups_of_ended_supervisors_are_removed() {
     let names = [
         ended(0),
         ended(1),
-        own,
+        membership,
         HOST_NAME.to_owned(),
         format!("{CALL_PREFIX}x"),
     ];

@@ -1,8 +1,8 @@
 //! Encrypted connections to servers.
 //!
 //! The proxy has no TLS of its own. A program of the system connects to a port of this machine,
-//! which the proxy relays to the server. So the proxy alone decides which address is reached, and
-//! the program alone who the server is.
+//! which the proxy relays to the server. So only the proxy decides which address is reached, and
+//! only the program decides whether a certificate is the server's.
 
 use crate::rules::Host;
 use std::fmt;

@@ -34,7 +34,7 @@ pub(super) const NETWORK: SettingKey = SettingKey {
 
 pub(super) const SECRETS: SettingKey = SettingKey {
     name: "sandbox.secrets",
-    doc: "Variables of which commands get placeholders; the proxy of a list of hosts puts their values into requests: NAME = { hosts = [\"api.example.com\"] } (docs/sandbox.md).",
+    doc: "Variables whose values commands do not get, but placeholders; the proxy of a list of hosts puts their values into requests: NAME = { hosts = [\"api.example.com\"] } (docs/sandbox.md).",
     form: ValueForm::FileOnly,
     set: |s, v| {
         let secrets: Result<BTreeMap<String, SecretSettings>, _> = v.clone().try_into();
