@@ -21,7 +21,12 @@ fn make_cgroup(mount: &Path, name: &str) -> PathBuf {
 
 /// Returns the facts for a program with this `/proc/self/cgroup`. A file `marked` marks a cgroup as
 /// delegated, a file `read_only` takes write access.
-fn system<'a>(mount: &'a Path, membership: &'a str, has_systemd: bool, is_root: bool) -> CgroupSystem<'a> {
+fn system<'a>(
+    mount: &'a Path,
+    membership: &'a str,
+    has_systemd: bool,
+    is_root: bool,
+) -> CgroupSystem<'a> {
     CgroupSystem {
         mount,
         membership,
