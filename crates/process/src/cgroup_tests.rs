@@ -192,7 +192,7 @@ fn only_empty_cgroups_of_ended_supervisors_are_removed() {
     let names = [
         ended(0),
         ended(1),
-        membership,
+        own,
         HOST_NAME.to_owned(),
         format!("{CALL_PREFIX}x"),
     ];
