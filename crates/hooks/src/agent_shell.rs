@@ -30,10 +30,10 @@ use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter, 
 /// those that `environment.drop` and `sandbox.secrets` name. Other secrets stay, because the agent
 /// gave them to its shell; records still mask their values.
 pub fn environment(settings: &Settings, host: &HostContext) -> EnvironmentPolicy {
-    let of_sandbox = settings.sandbox.secrets.keys().cloned();
     let dropped = SecretFilter {
         keep: Vec::new(),
-        drop: settings.drop.iter().cloned().chain(of_sandbox).collect(),
+        drop: settings.drop.clone(),
+        always: settings.sandbox.secrets.keys().cloned().collect(),
         by_name: false,
         by_value: false,
     };

@@ -250,7 +250,13 @@ fn is_marked(directory: &Path) -> bool {
         length == Ok(1) && value == *b"1"
     });
     let units = format!("/run/user/{}/systemd/transient", geteuid().as_raw());
-    let unit = || fs::read_to_string(Path::new(&units).join(directory.file_name()?)).ok();
+    // A unit of the system can have the same name as a unit of the user.
+    let manager = format!("user@{}.service", geteuid().as_raw());
+    let is_of_user = directory.iter().any(|name| name == manager.as_str());
+    let unit = || {
+        let name = directory.file_name().filter(|_| is_of_user)?;
+        fs::read_to_string(Path::new(&units).join(name)).ok()
+    };
     has_mark || unit().is_some_and(|unit| is_delegating(&unit))
 }
 
@@ -306,7 +312,8 @@ impl CallCgroup {
                 break;
             }
             for descendant in descendants {
-                move_process(descendant.pid)?;
+                // One that cannot be moved keeps the limits of this program.
+                let _ = move_process(descendant.pid);
             }
         }
         Ok(())

@@ -27,6 +27,8 @@ pub struct SecretFilter {
     pub keep: Vec<String>,
     /// Additional names that are removed, in the same format.
     pub drop: Vec<String>,
+    /// Names of variables that are hidden whatever `keep` says.
+    pub always: Vec<String>,
     /// True to check the words in names.
     pub by_name: bool,
     /// True to check values.
@@ -39,6 +41,7 @@ impl Default for SecretFilter {
         Self {
             keep: owned(KEPT_NAMES),
             drop: owned(SECRET_NAMES),
+            always: Vec::new(),
             by_name: true,
             by_value: true,
         }
@@ -46,15 +49,12 @@ impl Default for SecretFilter {
 }
 
 impl SecretFilter {
-    /// Hides a variable, also if an entry of `keep` matches its name. Such an entry is removed.
-    pub fn drop_always(&mut self, name: &str) {
-        self.keep.retain(|pattern| !matches(pattern, name));
-        self.drop.push(name.to_owned());
-    }
-
     /// True if a variable holds a secret.
     pub fn is_secret(&self, name: &OsStr, value: &OsStr) -> bool {
         let text = name.to_string_lossy();
+        if self.always.iter().any(|name| *name == text) {
+            return true;
+        }
         if self.keep.iter().any(|pattern| matches(pattern, &text)) {
             return false;
         }

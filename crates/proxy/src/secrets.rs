@@ -64,12 +64,13 @@ impl SecretHosts {
     }
 
     fn allows(&self, target: &Target) -> bool {
-        self.rules.iter().any(|(rule, _)| rule.allows(target))
+        self.encrypts(target) || self.rules.iter().any(|(rule, _)| rule.allows(target))
     }
 
     fn encrypts(&self, target: &Target) -> bool {
-        let mut rules = self.rules.iter();
-        rules.any(|(rule, is_plain)| !is_plain && rule.allows(target))
+        let mut rules = self.rules.iter().filter(|(_, is_plain)| !is_plain);
+        let encrypted = encrypted(target);
+        rules.any(|(rule, _)| rule.allows(target) || rule.allows(&encrypted))
     }
 }
 
@@ -88,14 +89,16 @@ pub(crate) struct Upstream {
 }
 
 /// A text that was put into a request, and the text of the request; both have one length.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(test, derive(Debug))]
 pub(crate) struct Replacement {
     value: Vec<u8>,
     placeholder: Vec<u8>,
 }
 
 /// The head of a request, after the placeholders were replaced.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
+#[cfg_attr(test, derive(Debug))]
 pub(crate) struct FilledHead {
     pub(crate) bytes: Vec<u8>,
     pub(crate) replacements: Vec<Replacement>,
@@ -126,12 +129,12 @@ impl Secrets {
     /// encrypted; the port 80 then becomes 443.
     pub(crate) fn upstream(&self, target: &Target) -> Upstream {
         let is_encrypted = self.all.iter().any(|(_, hosts)| hosts.encrypts(target));
-        let mut target = target.clone();
-        if is_encrypted && target.port == PLAIN_PORT {
-            target.port = ENCRYPTED_PORT;
-        }
         Upstream {
-            target,
+            target: if is_encrypted {
+                encrypted(target)
+            } else {
+                target.clone()
+            },
             is_encrypted,
         }
     }
@@ -230,7 +233,8 @@ impl Replacement {
     /// Replaces the values in `bytes` by their placeholders. Returns the number of bytes at the end
     /// of `bytes` that may be the beginning of a value.
     pub(crate) fn hide_all(all: &[Self], bytes: &mut [u8]) -> usize {
-        for replacement in all {
+        // A later replacement was made in the result of an earlier one.
+        for replacement in all.iter().rev() {
             replace(bytes, &replacement.value, &replacement.placeholder);
         }
         let partial = all.iter().map(|it| partial_length(bytes, &it.value));
@@ -277,11 +281,22 @@ fn replace(text: &mut [u8], old: &[u8], new: &[u8]) -> bool {
     from > 0
 }
 
-/// Returns the length of the longest proper beginning of `value` that `text` ends with.
+/// Returns the number of bytes at the end of `text` that may begin a value of this length, which no
+/// line contains in part. The number does not depend on the value: the client sees how many bytes
+/// are held back, so it would learn whether a guess is right.
 fn partial_length(text: &[u8], value: &[u8]) -> usize {
-    let mut lengths = (1..value.len().min(text.len() + 1)).rev();
-    let longest = lengths.find(|length| text.ends_with(&value[..*length]));
-    longest.unwrap_or(0)
+    let line = text.iter().rev();
+    let line = line.take_while(|byte| !matches!(byte, b'\r' | b'\n' | b'\0'));
+    line.take(value.len().saturating_sub(1)).count()
+}
+
+/// Returns the target to which an encrypted request goes.
+fn encrypted(target: &Target) -> Target {
+    let mut target = target.clone();
+    if target.port == PLAIN_PORT {
+        target.port = ENCRYPTED_PORT;
+    }
+    target
 }
 
 #[cfg(test)]
@@ -391,7 +406,12 @@ mod tests {
 
     #[test]
     fn requests_to_hosts_of_secrets_are_encrypted_unless_listed_as_plain() {
-        let secrets = secrets(&["a.example", "c.example:8443", "http://d.example:8081"]);
+        let secrets = secrets(&[
+            "a.example",
+            "c.example:8443",
+            "http://d.example:8081",
+            "e.example:443",
+        ]);
         for (from, to, is_encrypted) in [
             ("a.example:80", "a.example:443", true),
             ("a.example:443", "a.example:443", true),
@@ -399,6 +419,7 @@ mod tests {
             ("c.example:8443", "c.example:8443", true),
             ("c.example:80", "c.example:80", false),
             ("d.example:8081", "d.example:8081", false),
+            ("e.example:80", "e.example:443", true),
         ] {
             let want = Upstream {
                 target: target(to),
@@ -409,16 +430,21 @@ mod tests {
     }
 
     #[test]
-    fn hide_all_replaces_values_and_keeps_the_beginning_of_one() {
+    fn hide_all_replaces_values_and_holds_as_much_for_right_and_wrong_beginnings() {
         let all = [Replacement::new(VALUE.as_bytes(), PLACEHOLDER.as_bytes())];
         for (text, want, partial) in [
             (
                 format!("a{VALUE}b{VALUE}"),
                 format!("a{PLACEHOLDER}b{PLACEHOLDER}"),
-                0,
+                VALUE.len() - 1,
             ),
-            (format!("a{}", &VALUE[..7]), format!("a{}", &VALUE[..7]), 7),
-            ("ag".to_owned(), "ag".to_owned(), 1),
+            (
+                format!("a\n{}", &VALUE[..7]),
+                format!("a\n{}", &VALUE[..7]),
+                7,
+            ),
+            ("a\nghp_ReX".to_owned(), "a\nghp_ReX".to_owned(), 7),
+            ("ghp_R\r\n".to_owned(), "ghp_R\r\n".to_owned(), 0),
             (String::new(), String::new(), 0),
         ] {
             let mut bytes = text.into_bytes();
@@ -426,6 +452,25 @@ mod tests {
             assert_eq!(bytes, want.as_bytes());
         }
         assert_eq!(Replacement::hide_all(&[], &mut [1, 2]), 0);
+    }
+
+    #[test]
+    fn two_secrets_in_one_password_are_hidden_in_its_echo() {
+        let secret = |variable: &str, name: &str| {
+            let [value, placeholder] = ["Real", "Fake"].map(|kind| format!("{kind}{name}12345678"));
+            let hosts = vec!["a.example".to_owned()];
+            HostSecret::new(variable.to_owned(), value, placeholder, hosts)
+        };
+        let secrets = Secrets::new(&[secret("USER", "One"), secret("PASS", "Two")], None).unwrap();
+        let credentials = STANDARD.encode("FakeOne12345678:FakeTwo12345678");
+        let head = format!("GET / HTTP/1.1\r\nAuthorization: Basic {credentials}\r\n\r\n");
+        let filled = secrets.fill(&target("a.example:80"), head.into());
+        let mut echo = STANDARD
+            .encode("RealOne12345678:RealTwo12345678")
+            .into_bytes();
+        assert!(position(&filled.bytes, &echo).is_some());
+        Replacement::hide_all(&filled.replacements, &mut echo);
+        assert_eq!(echo, credentials.into_bytes());
     }
 
     #[test]

@@ -58,6 +58,8 @@ impl TlsConnection {
             // Any other program that connects here reaches the server as a stranger, too. An error
             // ends the connection, which the program then reports.
             if let Ok((mut client, _)) = listener.accept().await {
+                // A program that came second is refused instead of waiting.
+                drop(listener);
                 let _ = copy_bidirectional(&mut client, &mut server).await;
             }
         });

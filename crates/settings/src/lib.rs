@@ -4,8 +4,7 @@
 //! | layer | where |
 //! |---|---|
 //! | user | `$XDG_CONFIG_HOME/agent-bash/config.toml`, else `~/.config/agent-bash/config.toml` |
-//! | project | `.agent-bash.toml`, in the working directory or the nearest directory above that has
-//! one |
+//! | project | the nearest `.agent-bash.toml` in or above the working directory |
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
 //! | command line | [`LoadedSettings::set`] |
 //!
@@ -286,7 +285,7 @@ impl Settings {
         secrets.keep.extend(self.keep.iter().cloned());
         secrets.drop.extend(self.drop.iter().cloned());
         for variable in self.sandbox.secrets.keys() {
-            secrets.drop_always(variable);
+            secrets.always.push(variable.clone());
         }
         let agent = self.agent.iter().map(|value| (AGENT, value.as_str()));
         let set = self.set.iter();

@@ -512,6 +512,7 @@ fn secrets_are_dropped_from_the_environment_and_have_placeholders() {
         env.iter()
             .all(|(name, value)| filter.is_secret(name, value))
     );
+    assert!(!filter.is_secret("PLAIN_OTHER".as_ref(), "x".as_ref()));
     let secrets = got.sandbox.host_secrets(&env, &Placeholders::default());
     assert_eq!(secrets.len(), 1);
     assert_eq!(secrets[0].variable, "A_TOKEN");

@@ -35,7 +35,13 @@ pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, SandboxError> {
     let mut all = true;
     for mounted in table.split(|byte| *byte == b'\n').filter_map(parse_line) {
         let writable = except.iter().any(|path| mounted.path.starts_with(path));
-        if !writable && !may_hang(&mounted.kind) && mounted.is_reachable() {
+        // A mount in a directory of another user, which this user may not enter (container engines
+        // have such), is closed to the sandboxed processes, too: their rights are no wider.
+        let is_reachable = || match mounted.is_reachable() {
+            Err(Errno::ACCESS) => false,
+            reachable => reachable.unwrap_or(true),
+        };
+        if !writable && !may_hang(&mounted.kind) && is_reachable() {
             all &= read_only(&mounted.path, mounted.flags).is_ok();
         }
     }
@@ -51,7 +57,9 @@ pub(crate) fn table() -> Result<Vec<u8>, SandboxError> {
 pub(super) fn below(directory: &Path, table: &[u8]) -> Option<PathBuf> {
     let mut mounts = table.split(|byte| *byte == b'\n').filter_map(parse_line);
     let below = mounts.find(|mounted| {
-        mounted.path != directory && mounted.path.starts_with(directory) && mounted.is_reachable()
+        mounted.path != directory
+            && mounted.path.starts_with(directory)
+            && mounted.is_reachable().unwrap_or(true)
     });
     below.map(|mounted| mounted.path)
 }
@@ -59,15 +67,14 @@ pub(super) fn below(directory: &Path, table: &[u8]) -> Option<PathBuf> {
 impl MountLine {
     /// True if the path of the mount leads to this mount. A covered mount is unreachable, and its
     /// flags differ from those of the path.
-    fn is_reachable(&self) -> bool {
+    fn is_reachable(&self) -> Result<bool, Errno> {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         match statx(CWD, &self.path, flags, StatxFlags::MNT_ID) {
             // Older kernels do not report the mount id.
-            Ok(stat) if stat.stx_mask & StatxFlags::MNT_ID.bits() == 0 => true,
-            Ok(stat) => stat.stx_mnt_id == self.id,
-            // A mount in a directory that this user may not enter (container engines have such) is
-            // closed to the sandboxed processes, too: their rights are no wider.
-            Err(error) => !matches!(error, Errno::NOENT | Errno::ACCESS),
+            Ok(stat) if stat.stx_mask & StatxFlags::MNT_ID.bits() == 0 => Ok(true),
+            Ok(stat) => Ok(stat.stx_mnt_id == self.id),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 }

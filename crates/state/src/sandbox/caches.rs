@@ -78,6 +78,7 @@ pub fn missed<'a>(
     let cache = lines.find_map(named).filter(is_explained)?;
     let path = UserCaches { facts: &facts() }.path(cache)?;
     if cache.private_use == PrivateCacheUse::IfHidden {
+        let path = path.canonicalize().unwrap_or(path);
         let hidden = plan.hidden_by(&path)?;
         return Some((cache.tool, hidden.to_owned()));
     }
