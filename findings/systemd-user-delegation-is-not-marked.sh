@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# systemd 252 and 257: a user's unit with `Delegate=yes` has no attribute `user.delegate`.
+# systemd 252: a user's unit with `Delegate=yes` has no attribute `user.delegate`.
 #
 # Expected, from systemd's page on delegation: the cgroup of every unit with Delegate=yes has the
 # extended attribute `user.delegate` with the value 1, so that a program without privileges can tell
@@ -19,7 +19,7 @@ look='cgroup=/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)
     mark=$(getfattr --only-values -n user.delegate "$cgroup" 2>/dev/null)
     option=$(grep "^Delegate=" "$XDG_RUNTIME_DIR/systemd/transient/${cgroup##*/}")
     echo "mark ${mark:-none}, file ${option:-none}"'
-run() { systemd-run --user --quiet --scope --unit="$unit" "$@" bash -c "$look"; }
+run() { systemd-run --user --quiet --scope --unit="$RANDOM-$unit" "$@" bash -c "$look"; }
 command -v getfattr > /dev/null || { echo 'cannot run: no getfattr'; exit 2; }
 delegated=$(run -p Delegate=yes 2>/dev/null) || { echo 'cannot run: no manager of this user'; exit 2; }
 plain=$(run)

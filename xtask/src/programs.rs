@@ -24,6 +24,7 @@ const PROGRAMS: &[&str] = &[
     "less less is a pager on a terminal",
     "node nodejs starts the shell as agents do",
     "npm npm tests the TypeScript client",
+    "openssl openssl encrypts requests with secrets",
     "python3 python3 shows a prompt on a terminal, and runs the Python client",
     "setfattr attr sets the extended attributes that an undo restores",
     "sshd openssh-server accepts calls on another machine",

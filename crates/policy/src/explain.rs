@@ -74,7 +74,7 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
         .iter()
         .map(|rule| {
             let mut only_this_rule = RuleSelection::none();
-            // Cannot fail: the id comes from the registry.
+            // Cannot fail: the id comes from the rules.
             let is_known = only_this_rule.switch(rule.id, true).is_ok();
             let blocks = match check_safety(read, &only_this_rule) {
                 Verdict::Block(finding) if is_known => Some(finding.span),

@@ -169,7 +169,8 @@ fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBu
         let name = packed.quiet().read()?;
         let file = out.join(name.lines().last().unwrap_or_default());
         // npm compresses 2 % worse.
-        let script = "gzip -dc \"$1\" | gzip -9n > \"$1.new\" && mv \"$1.new\" \"$1\"";
+        let script =
+            "gunzip -c \"$1\" > \"$1.tar\" && gzip -9nc \"$1.tar\" > \"$1\" && rm \"$1.tar\"";
         check(&cmd!(shell, "sh -c {script} sh {file}").quiet())?;
         Ok(file)
     };

@@ -77,12 +77,13 @@ struct Removal<'r> {
 }
 
 /// Endings of the names of variables with options.
-const OPTION_VARIABLES: [&str; 6] = ["opt", "opts", "options", "flags", "args", "verbose"];
+const OPTION_VARIABLES: [&str; 4] = ["opts", "options", "flags", "verbose"];
 
 /// True for `$RM_OPTS` and `$v`: an unquoted variable for options.
 fn holds_options(value: &Value) -> bool {
     let name = value.to_string().to_ascii_lowercase();
-    let is_usual = name == "$v" || OPTION_VARIABLES.iter().any(|end| name.ends_with(end));
+    let last_word = name.rsplit(['$', '_']).next().unwrap_or_default();
+    let is_usual = name == "$v" || OPTION_VARIABLES.contains(&last_word);
     is_usual && matches!(value.pieces(), [ValuePiece::Unknown { splits: true, .. }])
 }
 

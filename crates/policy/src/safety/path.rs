@@ -143,7 +143,7 @@ fn danger_of_unknown_beginning(parts: &[PathPart]) -> Option<PathDanger> {
     let is_never_empty = is_required || beginning == Some(&UnknownCause::WorkingDirectory);
     match known.as_slice() {
         // A file name is assumed to be harmless, as in `./$NAME`.
-        [] if parts.len() == 1 && parts[0].is_file_name() => None,
+        [] if parts.len() == 1 && beginning == Some(&UnknownCause::FileName) => None,
         [] => (!is_required).then_some(PathDanger::Unknown),
         // `$PREFIX/usr`: with an empty prefix, the path is the system's directory.
         [part] => {
@@ -217,9 +217,7 @@ fn danger_of_absolute(
     if let Some(danger) = danger_of_directory(stem, base, home, is_explicit || !tail.is_empty()) {
         // `./$NAME` is assumed to be harmless, `./*` is not.
         let has_unknown_tail = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
-        let is_below_cwd = danger == PathDanger::WorkingDirectory && are_names(stem, base);
-        let is_file = is_temporary(parts, base) && tail.iter().all(PathPart::is_file_name);
-        if !(has_unknown_tail && (is_below_cwd || is_file)) {
+        if !(danger == PathDanger::WorkingDirectory && has_unknown_tail && are_names(stem, base)) {
             return Some(danger);
         }
     }
@@ -232,18 +230,14 @@ fn danger_of_absolute(
         let is_other = |name: &str| {
             name.contains(char::is_alphanumeric) && !SYSTEM_DIRECTORIES.contains(&name)
         };
-        // `/clang-*.tgz`, `~/zookeeper-*-bin`
-        let is_named = match &last.pieces[..] {
-            [ValuePiece::Text(begin), .., ValuePiece::Text(_)] if begin.ends_with(['-', '_']) => {
-                !begin.starts_with('.')
-            }
-            [ValuePiece::Text(_), ..] => last.has_ending(),
-            _ => false,
-        };
-        let could_be_one_of = |names: &[&str]| names.iter().any(|name| last.could_be(name));
         let is_important = match parent_danger {
-            Some(PathDanger::Home) => !is_named || could_be_one_of(&PERSONAL_DIRECTORIES),
-            Some(PathDanger::Root) => !is_named || could_be_one_of(&SYSTEM_DIRECTORIES),
+            Some(PathDanger::Home) => true,
+            // `/clang-*.tgz`
+            Some(PathDanger::Root) => {
+                let begins_known = matches!(last.pieces.first(), Some(ValuePiece::Text(_)));
+                let is_file = begins_known && last.has_ending();
+                !is_file || SYSTEM_DIRECTORIES.iter().any(|name| last.could_be(name))
+            }
             Some(PathDanger::TopLevel) => {
                 !matches!(parent, [part] if part.literal().is_some_and(is_other))
             }

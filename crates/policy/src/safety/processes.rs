@@ -244,7 +244,10 @@ fn matches_agent(
         }
     };
     let mut protected = input.context.protected.iter();
-    let names_agent_bash = is_full && pattern.starts_with("agent-bash ");
+    // `/usr/bin/agent-bash mcp`
+    let program = pattern.rsplit('/').next().unwrap_or(pattern);
+    let names_agent_bash =
+        is_full && (program == "agent-bash" || program.starts_with("agent-bash "));
     names_agent_bash
         || is_match("agent-bash", "agent-bash")
         || protected.any(|process| is_match(&process.name, &process.command_line))

@@ -172,7 +172,9 @@ impl Walker<'_> {
     ) -> Value {
         let unknown = || {
             let mut value = Value::default();
-            value.push_unknown(UnknownCause::Variable(name.to_owned()), false);
+            // The elements of an array are different values.
+            let index = param.index.as_ref().map_or("", |_| "[]");
+            value.push_unknown(UnknownCause::Variable(format!("{name}{index}")), false);
             value
         };
         match param.operator.as_str() {

@@ -23,7 +23,11 @@ impl Walker<'_> {
             (shell.stdin, self.reads_pipe) = outer;
         }
         if let Some(before) = before {
-            self.record_redirections(&redirected, out.is_empty(), &before);
+            self.record_redirections(
+                &redirected,
+                out.is_empty() && redirected.stdout.is_some(),
+                &before,
+            );
         }
         Self::deliver(out, &redirected, shell)
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Command, ListEntry, WordPart};
 use super::super::state::ShellState;
-use super::super::value::{Value, ValuePiece};
+use super::super::value::{UnknownCause, Value, ValuePiece};
 use super::path::{UNKNOWN_DIRECTORY, absolute, directory_key, lexical};
 
 /// Directories that always exist.
@@ -80,13 +80,7 @@ pub(super) fn directory_text(value: &Value) -> Option<String> {
 /// Returns the directory to which `cd` changes; `None` if unknown. In an unknown directory, only
 /// the directories that the script itself has created are known.
 pub(super) fn target_of_cd(value: &Value, shell: &ShellState) -> Option<Rc<str>> {
-    // `git clone URL "$X"; cd "$X"`: the variable's text names the directory.
-    let named = || {
-        let text = value.to_string();
-        let key = directory_key(&lexical(&absolute(&text, shell)));
-        shell.files.contains_key(&key).then_some(text)
-    };
-    let text = directory_text(value).or_else(named)?;
+    let text = directory_text(value)?;
     let path = lexical(&absolute(&text, shell));
     let is_relative = !text.starts_with('/');
     let starts_unknown = shell
@@ -109,10 +103,8 @@ pub(super) fn mark_created(path: &str, shell: &mut ShellState) {
 /// Records that a directory and the repository in it exist from now on, also under the text of its
 /// variables. The working directory may have existed before.
 pub(super) fn mark_repository(directory: &Value, shell: &mut ShellState) {
-    for path in directory_text(directory)
-        .into_iter()
-        .chain([directory.to_string()])
-    {
+    let named = is_identified(directory).then(|| directory.to_string());
+    for path in directory_text(directory).into_iter().chain(named) {
         if !path.starts_with('-') && !matches!(path.as_str(), "" | "." | "./") {
             mark_created(&path, shell);
             mark_created(&format!("{path}/.git"), shell);
@@ -120,19 +112,19 @@ pub(super) fn mark_repository(directory: &Value, shell: &mut ShellState) {
     }
 }
 
-/// Records the copy of a repository that the script has created: `cp -R clone copy`. A directory
-/// elsewhere may have existed before.
-pub(super) fn mark_copied(values: &[Value], shell: &mut ShellState) {
-    let is_operand = |value: &&Value| !value.prefix().starts_with('-');
-    let mut operands = values.iter().filter(is_operand);
-    if let (Some(source), Some(copy), None) = (operands.next(), operands.next(), operands.next()) {
-        let repository = lexical(&absolute(&format!("{source}/.git"), shell));
-        if shell.files.contains_key(&directory_key(&repository))
-            && !copy.prefix().starts_with(['/', '.'])
-        {
-            mark_repository(copy, shell);
-        }
-    }
+/// True if the text of a value tells it from other values: known text and variables by their names.
+/// The outputs of two commands have one text, and so have the elements of an array.
+pub(super) fn is_identified(value: &Value) -> bool {
+    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_named = |piece: &ValuePiece| match piece {
+        ValuePiece::Text(_) => true,
+        ValuePiece::Unknown {
+            why: UnknownCause::Variable(name),
+            ..
+        } => is_name(name) && !name.starts_with(|first: char| first.is_numeric()),
+        _ => false,
+    };
+    !value.may_split() && value.pieces().iter().all(is_named)
 }
 
 /// True for the directory of a git repository by its name: `.git`, or `NAME.git`.

@@ -76,11 +76,7 @@ impl Walker<'_> {
                 }
                 Value::default()
             }
-            "cp" | "mv" => {
-                directory::mark_copied(&values, shell);
-                Value::default()
-            }
-            "true" | "false" | ":" | "sleep" | "wait" | "rm" | "touch" | "chmod" => {
+            "true" | "false" | ":" | "sleep" | "wait" | "rm" | "touch" | "chmod" | "cp" | "mv" => {
                 Value::default()
             }
             _ => Value::unknown(UnknownCause::Output),

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::super::command_host::CommandHost;
 use super::super::value::{Value, ValuePiece};
+use super::directory;
 use super::path::{FRESH_DIRECTORY, UNKNOWN_DIRECTORY, directory_key, lexical};
 use crate::Span;
 
@@ -169,7 +170,14 @@ impl ResolvedCommand {
     /// True if a path is in a repository that the script itself has cloned, or in a directory of
     /// `mktemp`.
     pub fn is_in_created_repository(&self, path: &Value) -> bool {
-        let name = path.to_string();
+        let name = if directory::is_identified(path) {
+            path.to_string()
+        } else {
+            // A pattern or an unknown part stays below the directory before it.
+            let known = path.prefix();
+            let end = known.rfind('/').map_or(0, |slash| slash + 1);
+            known[..end].to_owned()
+        };
         let begins_unknown = matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. }));
         let cwd = self.cwd.as_deref().unwrap_or(UNKNOWN_DIRECTORY);
         let path = if name.starts_with('/') {

@@ -1,7 +1,7 @@
 //! Components of a path, in which a pattern or an unknown value may take the place of text.
 
 use crate::syntax::pattern;
-use crate::syntax::value::{UnknownCause, Value, ValuePiece};
+use crate::syntax::value::{Value, ValuePiece};
 
 /// One component of a path.
 #[derive(Debug, Clone, Default)]
@@ -47,12 +47,6 @@ impl PathPart {
         matches!(self.pieces[..], [ValuePiece::Unknown { .. }])
     }
 
-    /// True for the name of a file, which is never empty: `$(basename "$0")`.
-    pub(super) fn is_file_name(&self) -> bool {
-        let is_name = |why: &UnknownCause| *why == UnknownCause::FileName;
-        matches!(&self.pieces[..], [ValuePiece::Unknown { why, .. }] if is_name(why))
-    }
-
     /// True if a known part of the component contains a text.
     pub(super) fn has_text(&self, text: &str) -> bool {
         let mut pieces = self.pieces.iter();
@@ -79,7 +73,7 @@ impl PathPart {
             ValuePiece::Text(text) => text.chars().all(|c| c == '.'),
             // `*.[0-9]` matches old logs.
             ValuePiece::Glob(glob) => glob != "[0-9]",
-            ValuePiece::Unknown { why, .. } => *why != UnknownCause::Number,
+            ValuePiece::Unknown { .. } => true,
         };
         self.pieces.iter().any(is_open) && self.pieces.iter().all(is_dots)
     }

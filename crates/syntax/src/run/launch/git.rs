@@ -77,7 +77,9 @@ impl Walker<'_> {
             (Some("clone"), _) => clone(&git, shell),
             // Without a directory, `git init` may be called in a repository of the user.
             (Some("init"), _) => {
-                if let Some(directory) = values.last() {
+                // A variable may name a repository of the user.
+                let named = |value: &&Value| directory::directory_text(value).is_some();
+                if let Some(directory) = values.last().filter(named) {
                     directory::mark_repository(directory, shell);
                 }
             }
@@ -142,8 +144,8 @@ fn clone(git: &GitCommandLine<'_>, shell: &mut ShellState) {
         })
         .collect();
     let directory = match operands.as_slice() {
-        [url] if !url.prefix().is_empty() => {
-            let url = url.to_string();
+        [url] => {
+            let Some(url) = url.literal() else { return };
             let url = url.trim_end_matches('/').trim_end_matches(".git");
             Value::text(url.rsplit(['/', ':']).next().unwrap_or(url))
         }
