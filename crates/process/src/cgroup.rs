@@ -75,16 +75,21 @@ impl DelegatedCgroup {
     /// Returns the cgroup that was delegated to this program. Changes nothing.
     ///
     /// # Errors
-    /// The reason why there is none.
+    /// No cgroup was delegated to this program; the error says why.
     pub fn find() -> Result<Self, NoCgroup> {
         Self::find_in(&CgroupSystem {
             mount: Path::new("/sys/fs/cgroup"),
             membership: &fs::read_to_string("/proc/self/cgroup").unwrap_or_default(),
             is_root: geteuid().is_root(),
-            has_systemd: Path::new("/run/systemd/system").exists(),
+            has_systemd: Self::is_system_managed(),
             is_marked,
             is_writable: |path| access(path, Access::WRITE_OK).is_ok(),
         })
+    }
+
+    /// True if systemd manages the cgroups of this system.
+    pub fn is_system_managed() -> bool {
+        Path::new("/run/systemd/system").exists()
     }
 
     fn find_in(system: &CgroupSystem<'_>) -> Result<Self, NoCgroup> {
@@ -107,10 +112,9 @@ impl DelegatedCgroup {
         }
         let available = fs::read_to_string(directory.join("cgroup.controllers"));
         let available = available.map_err(|_| NoCgroup::System)?;
-        let is_available = |name: &&str| available.split_whitespace().any(|other| other == *name);
-        let controllers: Vec<_> = [MEMORY, PIDS, CPU]
-            .into_iter()
-            .filter(is_available)
+        let controllers = [MEMORY, PIDS, CPU].into_iter();
+        let controllers: Vec<_> = controllers
+            .filter(|name| has_word(&available, name))
             .collect();
         if controllers.is_empty() {
             return Err(NoCgroup::System);
@@ -182,9 +186,7 @@ impl DelegatedCgroup {
         let file = self.directory.join(ENABLED_FILE);
         for _ in 0..MAX_ATTEMPTS {
             let enabled = fs::read_to_string(&file)?;
-            let is_lacking =
-                |name: &&&str| !enabled.split_whitespace().any(|other| other == **name);
-            let lacking = wanted.iter().filter(is_lacking);
+            let lacking = wanted.iter().filter(|name| !has_word(&enabled, name));
             let lacking: Vec<_> = lacking.map(|name| format!("+{name}")).collect();
             if lacking.is_empty() {
                 return Ok(());
@@ -193,7 +195,7 @@ impl DelegatedCgroup {
                 self.move_processes()?;
             }
             match fs::write(&file, lacking.join(" ")) {
-                Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => {}
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::BUSY) => {}
                 written => return written,
             }
         }
@@ -249,15 +251,18 @@ fn is_marked(directory: &Path) -> bool {
         let length = getxattr(directory, *name, value.as_mut_slice());
         length == Ok(1) && value == *b"1"
     });
-    let units = format!("/run/user/{}/systemd/transient", geteuid().as_raw());
+    has_mark || transient_unit(directory).is_some_and(|unit| is_delegating(&unit))
+}
+
+/// Returns the text of the transient unit of this user whose cgroup this is.
+fn transient_unit(directory: &Path) -> Option<String> {
+    let user = geteuid().as_raw();
     // A unit of the system can have the same name as a unit of the user.
-    let manager = format!("user@{}.service", geteuid().as_raw());
-    let is_of_user = directory.iter().any(|name| name == manager.as_str());
-    let unit = || {
-        let name = directory.file_name().filter(|_| is_of_user)?;
-        fs::read_to_string(Path::new(&units).join(name)).ok()
-    };
-    has_mark || unit().is_some_and(|unit| is_delegating(&unit))
+    let manager = format!("user@{user}.service");
+    let mut above = directory.iter();
+    above.find(|name| *name == manager.as_str())?;
+    let units = format!("/run/user/{user}/systemd/transient");
+    fs::read_to_string(Path::new(&units).join(directory.file_name()?)).ok()
 }
 
 /// True if the text of a unit has `Delegate=` with `yes` or names of controllers.
@@ -300,7 +305,7 @@ impl CallCgroup {
         let file = self.tree.directory.join(PROCESSES_FILE);
         let move_process = |pid: i32| match fs::write(&file, pid.to_string()) {
             // The process has ended.
-            Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(()),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => Ok(()),
             written => written,
         };
         move_process(process)?;
@@ -439,6 +444,10 @@ impl LimitedTree {
     pub(crate) fn kill(&self) {
         let _ = fs::write(self.directory.join("cgroup.kill"), "1");
     }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split_whitespace().any(|other| other == word)
 }
 
 /// Returns the number after this name in a file of counts, one per line.

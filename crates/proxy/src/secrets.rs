@@ -237,8 +237,8 @@ impl Replacement {
         for replacement in all.iter().rev() {
             replace(bytes, &replacement.value, &replacement.placeholder);
         }
-        let partial = all.iter().map(|it| partial_length(bytes, &it.value));
-        partial.max().unwrap_or(0)
+        let longest = all.iter().map(|it| it.value.len()).max();
+        longest.map_or(0, |longest| partial_length(bytes, longest))
     }
 }
 
@@ -281,13 +281,13 @@ fn replace(text: &mut [u8], old: &[u8], new: &[u8]) -> bool {
     from > 0
 }
 
-/// Returns the number of bytes at the end of `text` that may begin a value of this length, which no
-/// line contains in part. The number does not depend on the value: the client sees how many bytes
-/// are held back, so it would learn whether a guess is right.
-fn partial_length(text: &[u8], value: &[u8]) -> usize {
+/// Returns the number of bytes at the end of `text` that may begin a value of at most `max_length`
+/// bytes. A value is within one line. The number does not depend on the value: the client sees how
+/// many bytes are held back, so it would learn whether a guess is right.
+fn partial_length(text: &[u8], max_length: usize) -> usize {
     let line = text.iter().rev();
     let line = line.take_while(|byte| !matches!(byte, b'\r' | b'\n' | b'\0'));
-    line.take(value.len().saturating_sub(1)).count()
+    line.take(max_length.saturating_sub(1)).count()
 }
 
 /// Returns the target to which an encrypted request goes.

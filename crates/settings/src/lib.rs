@@ -284,9 +284,7 @@ impl Settings {
         let mut secrets = SecretFilter::default();
         secrets.keep.extend(self.keep.iter().cloned());
         secrets.drop.extend(self.drop.iter().cloned());
-        for variable in self.sandbox.secrets.keys() {
-            secrets.always.push(variable.clone());
-        }
+        secrets.always.extend(self.sandbox.secrets.keys().cloned());
         let agent = self.agent.iter().map(|value| (AGENT, value.as_str()));
         let set = self.set.iter();
         let set = agent.chain(set.map(|(name, value)| (name.as_str(), value.as_str())));

@@ -430,7 +430,7 @@ fn limits(limits: &Limits) -> Finding {
     if enforced.cpu_percent.is_none() {
         detail.push_str("; cpu_percent is not enforced");
     }
-    let has_systemd = Path::new("/run/systemd/system").exists();
+    let has_systemd = DelegatedCgroup::is_system_managed();
     if let (true, Err(NoCgroup::NotDelegated(_))) = (has_systemd, &found) {
         detail.push_str("; `systemd-run --user --scope -p Delegate=yes AGENT` starts an agent in a cgroup of its own");
     }

@@ -78,12 +78,17 @@ pub fn missed<'a>(
     let cache = lines.find_map(named).filter(is_explained)?;
     let path = UserCaches { facts: &facts() }.path(cache)?;
     if cache.private_use == PrivateCacheUse::IfHidden {
-        let path = path.canonicalize().unwrap_or(path);
-        let hidden = plan.hidden_by(&path)?;
+        let hidden = hiding(plan, &path)?;
         return Some((cache.tool, hidden.to_owned()));
     }
     let is_writable = plan.caches.writable.contains(&path) || plan.writable.contains(&path);
     (!is_writable).then_some((cache.tool, path))
+}
+
+/// Returns the hidden path that covers a path, which may lead through links.
+fn hiding<'p>(plan: &'p Plan, path: &Path) -> Option<&'p Path> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    plan.hidden_by(&path)
 }
 
 struct UserCaches<'a> {
@@ -173,8 +178,8 @@ impl PrivateCaches {
                 .is_some_and(|path| plan.is_writable(path));
             let has_user_cache = || user_path.as_deref().is_some_and(Path::is_dir);
             let is_hidden = || {
-                let path = user_path.as_deref().map(Path::canonicalize);
-                path.is_some_and(|path| path.is_ok_and(|path| plan.hidden_by(&path).is_some()))
+                let path = user_path.as_deref();
+                path.is_some_and(|path| hiding(plan, path).is_some())
             };
             !is_writable
                 && match cache.private_use {
