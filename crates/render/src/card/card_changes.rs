@@ -2,8 +2,8 @@
 
 use crate::Theme;
 use crate::call_summary::{self, nonzero_counts, sign, split_git};
-use crate::file_row::style;
-use crate::styled_line::wrapped;
+use crate::panel::file_row::style;
+use crate::text::styled_line::wrapped;
 use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};

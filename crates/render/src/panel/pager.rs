@@ -1,8 +1,9 @@
 //! A pager for texts of any length. The host supplies the visible lines.
 
-use crate::match_marks::MatchStyle;
-use crate::panel_frame::{framed, inner_rows};
-use crate::{OutputText, Theme, visible_text};
+use crate::panel::match_marks::MatchStyle;
+use crate::panel::panel_frame::{framed, inner_rows};
+use crate::text::visible_text;
+use crate::{OutputText, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

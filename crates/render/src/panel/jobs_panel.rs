@@ -1,6 +1,7 @@
 //! The background jobs: a list, and the output of the selected one.
 
-use crate::{OutputText, Theme, call_summary, spinner, visible_text};
+use crate::text::visible_text;
+use crate::{OutputText, Theme, call_summary, spinner};
 use agent_bash_core::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

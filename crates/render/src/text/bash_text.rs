@@ -1,9 +1,10 @@
 //! A script in colours: the styles of its parts, and its rows.
 
-use crate::row_breaks::break_rows;
-use crate::styled_line::StyledLine;
-use crate::visible_text::shortened;
-use crate::{Theme, visible_text};
+use crate::Theme;
+use crate::text::row_breaks::break_rows;
+use crate::text::styled_line::StyledLine;
+use crate::text::visible_text;
+use crate::text::visible_text::shortened;
 use agent_bash_core::visible;
 use agent_bash_syntax::tokens::{TextEnding, TokenKind, Tokens, ending};
 use ratatui::style::Style;

@@ -1,6 +1,7 @@
 //! The visible columns of a line, with the matches of a pattern marked.
 
-use crate::{Theme, visible_text};
+use crate::Theme;
+use crate::text::visible_text;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use regex::Regex;

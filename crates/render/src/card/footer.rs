@@ -1,8 +1,9 @@
 //! The lines below a card's output: the part that the model saw, running processes, denied
 //! accesses.
 
-use crate::styled_line::wrapped;
-use crate::{Theme, call_summary, result_rows};
+use crate::card::result_rows;
+use crate::text::styled_line::wrapped;
+use crate::{Theme, call_summary};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{

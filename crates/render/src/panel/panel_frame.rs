@@ -1,7 +1,8 @@
 //! The frame that full-screen panels share: a title with a subtitle, and a line of keys or a
 //! message at the bottom.
 
-use crate::{Theme, visible_text};
+use crate::Theme;
+use crate::text::visible_text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -1,8 +1,8 @@
 //! The search of the history: the best match is at the bottom, next to the query.
 
-use crate::panel_frame::{framed, inner_rows};
-use crate::styled_line::wrapped;
-use crate::visible_text::{shortened, width};
+use crate::panel::panel_frame::{framed, inner_rows};
+use crate::text::styled_line::wrapped;
+use crate::text::visible_text::{shortened, width};
 use crate::{Theme, spinner};
 use agent_bash_core::visible::one_line;
 use ratatui::buffer::Buffer;

@@ -1,7 +1,7 @@
 //! [`LineCursor`]: the position of the next character on an open line. Line-editing sequences have
 //! the same effect as in `sink`, so that a card shows the text that a model reads.
 
-use crate::styled_line::StyledLine;
+use crate::text::styled_line::StyledLine;
 use agent_bash_core::LineEdit;
 use ratatui::style::Style;
 use std::collections::VecDeque;

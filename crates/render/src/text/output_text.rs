@@ -4,9 +4,10 @@
 //! SGR sequences become styles. Sequences that edit a line are applied ([`LineEdit`]); all others
 //! are dropped. Text after a lone carriage return replaces the line.
 
-use crate::line_cursor::LineCursor;
-use crate::styled_line::StyledLine;
-use crate::{Theme, sgr};
+use crate::Theme;
+use crate::text::line_cursor::LineCursor;
+use crate::text::sgr;
+use crate::text::styled_line::StyledLine;
 use agent_bash_core::LineEdit;
 use ratatui::style::Style;
 use ratatui::text::Line;

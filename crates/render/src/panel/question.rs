@@ -2,9 +2,9 @@
 //! model, or are names of files, so control sequences in them have no effect.
 
 use crate::Theme;
-use crate::file_row::file_row;
-use crate::styled_line::wrapped;
-use crate::visible_text::{self, shortened};
+use crate::panel::file_row::file_row;
+use crate::text::styled_line::wrapped;
+use crate::text::visible_text::{self, shortened};
 use agent_bash_core::changes::{FileChange, FileName};
 use agent_bash_core::visible;
 use ratatui::buffer::Buffer;

@@ -1,7 +1,7 @@
 //! The layout that cards share: some lines, then a window into the output, then some lines, each
 //! behind a rail. Builds only the visible rows.
 
-use crate::visible_text::shortened;
+use crate::text::visible_text::shortened;
 use crate::{CardState, OutputRows, OutputText, Theme, call_summary};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -1,6 +1,7 @@
 //! The text that a user types: one or more lines, wrapped, in colours, with the cursor.
 
-use crate::{BashStyles, Theme, shortened, visible_text};
+use crate::text::visible_text;
+use crate::{BashStyles, Theme, shortened};
 use agent_bash_core::visible::one_line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,11 +1,12 @@
 //! A call's changes to files as a coloured diff. The host supplies the lines; control sequences in
 //! them have no effect.
 
-use crate::file_row::file_row;
-use crate::match_marks::{MatchStyle, text};
-use crate::pager::{CLIPPED_MARK, counting};
-use crate::panel_frame::{framed, inner_rows};
-use crate::{PagerPosition, Theme, visible_text};
+use crate::panel::file_row::file_row;
+use crate::panel::match_marks::{MatchStyle, text};
+use crate::panel::pager::{CLIPPED_MARK, counting};
+use crate::panel::panel_frame::{framed, inner_rows};
+use crate::text::visible_text;
+use crate::{PagerPosition, Theme};
 use agent_bash_core::changes::FileChange;
 use agent_bash_core::visible::one_line;
 use ratatui::buffer::Buffer;

@@ -2,8 +2,8 @@
 //! alternative.
 
 use crate::Theme;
-use crate::styled_line::wrapped;
-use crate::visible_text::shortened;
+use crate::text::styled_line::wrapped;
+use crate::text::visible_text::shortened;
 use ratatui::text::Line;
 
 /// A refusal.

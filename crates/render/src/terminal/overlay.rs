@@ -1,7 +1,8 @@
 //! The overlay: the screen of a command on its own terminal. The screen is in a box or, for a
 //! full-screen program, fills the area above a line with the overlay's keys.
 
-use crate::{CardState, ScreenView, Theme, spinner, visible_text};
+use crate::text::visible_text;
+use crate::{CardState, ScreenView, Theme, spinner};
 use agent_bash_core::{Screen, Status};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

@@ -1,14 +1,14 @@
 //! The card of a bang command: `!cmd`, or `!!cmd`, which the model does not see.
 
-use crate::bash_text::script_rows;
-use crate::card_frame::{
+use crate::card::card_frame::{
     CardBody, CardFrame, FooterPart, folded_part, last_rows, outcome_part, parts_that_fit,
     rows_above,
 };
-use crate::styled_line::wrapped;
+use crate::card::footer;
+use crate::text::bash_text::script_rows;
+use crate::text::styled_line::wrapped;
 use crate::{
-    CardChanges, CardState, FooterLine, OutputLimits, OutputText, Theme, call_summary, footer,
-    spinner,
+    CardChanges, CardState, FooterLine, OutputLimits, OutputText, Theme, call_summary, spinner,
 };
 use agent_bash_core::{SizeStyle, Status, size_text};
 use ratatui::style::Style;
@@ -219,5 +219,5 @@ impl BangCard {
 }
 
 fn indented(rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
-    crate::card_frame::railed(rows, &Span::raw(MARGIN_SPACES))
+    crate::card::card_frame::railed(rows, &Span::raw(MARGIN_SPACES))
 }

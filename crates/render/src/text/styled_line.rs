@@ -1,8 +1,8 @@
 //! A line of output with its styles, and its rows.
 
 use crate::Theme;
-use crate::row_breaks::break_rows;
-use crate::visible_text;
+use crate::text::row_breaks::break_rows;
+use crate::text::visible_text;
 use agent_bash_core::visible;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -1,7 +1,7 @@
 //! A choice of short texts, in columns, at the bottom of an area.
 
 use crate::Theme;
-use crate::visible_text::{shortened, width};
+use crate::text::visible_text::{shortened, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -1,16 +1,16 @@
 //! The card of a tool call: the command, the end of its output, and its state.
 
-use crate::bash_text::{script_lines, script_rows};
-use crate::card_frame::{
+use crate::card::card_frame::{
     CardBody, CardFrame, FooterPart, folded_part, last_rows, outcome_part, parts_that_fit, railed,
     rows_above, shown_of,
 };
-use crate::footer::{FooterLine, footer};
-use crate::styled_line::wrapped;
-use crate::visible_text::shortened;
+use crate::card::footer::{FooterLine, footer};
+use crate::card::result_rows;
+use crate::text::bash_text::{script_lines, script_rows};
+use crate::text::styled_line::wrapped;
+use crate::text::visible_text::shortened;
 use crate::{
-    CardChanges, CardState, OutputLimits, OutputText, RefusalView, Theme, call_summary,
-    result_rows, spinner,
+    CardChanges, CardState, OutputLimits, OutputText, RefusalView, Theme, call_summary, spinner,
 };
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Status, ToolResult};

@@ -1,6 +1,7 @@
 //! Draws the screen of a command, cell by cell, into an area of the host's screen.
 
-use crate::{Theme, visible_text};
+use crate::Theme;
+use crate::text::visible_text;
 use agent_bash_core::visible;
 use agent_bash_core::{Attributes, Cell, CellColor, Screen};
 use ratatui::buffer::Buffer;
