@@ -1,14 +1,14 @@
 //! Passes requests about jobs, stored outputs, change sets and files of a remote host on to that
 //! host.
 
-use super::request_error::ErrorReply;
+use crate::rpc::request_error::ErrorReply;
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash_protocol::RpcCall;
 use agent_bash_running::terminal::NO_TARGET_TERMINALS;
 use serde_json::Value;
 
 /// Returns the remote host's answer, or a refusal; `None` if this server answers the request.
-pub(super) async fn answer(
+pub(in crate::rpc) async fn answer(
     remote_host: &dyn RemoteHost,
     call: &RpcCall,
     cancel: &Cancel,

@@ -3,7 +3,7 @@
 //! A file is written under a temporary name and renamed after its last piece, so that no program
 //! sees a partial file. An incomplete upload is removed when the client disconnects.
 
-use super::request_error::ErrorReply;
+use crate::rpc::request_error::ErrorReply;
 use agent_bash::core::lock;
 use agent_bash_protocol::ErrorCode;
 use agent_bash_protocol::data::{FilePieceData, FileWrittenData};
@@ -25,7 +25,7 @@ const PERMISSION_BITS: u32 = 0o777;
 
 /// The files that a client is writing.
 #[derive(Debug, Default)]
-pub(super) struct Uploads(Mutex<UploadTable>);
+pub(in crate::rpc) struct Uploads(Mutex<UploadTable>);
 
 #[derive(Debug, Default)]
 struct UploadTable {

@@ -1,15 +1,19 @@
 //! The parts of requests that are about password prompts.
 
-use super::answer::RpcAnswer;
-use super::dispatch::ServedRequest;
-use super::prompts::PromptApprover;
+use crate::rpc::answer::RpcAnswer;
+use crate::rpc::dispatch::ServedRequest;
+use crate::rpc::prompts::PromptApprover;
 use agent_bash::Approver;
 use agent_bash_protocol::Unlogged;
 use std::sync::Arc;
 
 impl ServedRequest {
     /// Passes on the user's answer to a prompt.
-    pub(super) fn answer_prompt(&self, prompt: u64, answer: Option<Unlogged<String>>) -> RpcAnswer {
+    pub(in crate::rpc) fn answer_prompt(
+        &self,
+        prompt: u64,
+        answer: Option<Unlogged<String>>,
+    ) -> RpcAnswer {
         let none = "`prompt.answer`: `hello` has not announced `prompts`";
         let prompts = self.prompts.as_ref().ok_or_else(|| none.to_owned())?;
         prompts.answer(prompt, answer.map(|answer| answer.0))?;
@@ -17,7 +21,7 @@ impl ServedRequest {
     }
 
     /// Returns the approver of a call, if its client answers prompts.
-    pub(super) fn prompt_approver(&self) -> Option<Arc<dyn Approver>> {
+    pub(in crate::rpc) fn prompt_approver(&self) -> Option<Arc<dyn Approver>> {
         Some(Arc::new(PromptApprover {
             id: self.id.clone(),
             open: self.prompts.clone()?,

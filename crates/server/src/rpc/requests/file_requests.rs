@@ -1,9 +1,9 @@
 //! Requests about files and artifacts.
 
-use super::answer::{RpcAnswer, data, run_blocking};
-use super::dispatch::{ServedRequest, to_reply};
 use super::files::{self, UploadPiece};
 use crate::into_data::IntoData;
+use crate::rpc::answer::{RpcAnswer, data, run_blocking};
+use crate::rpc::dispatch::{ServedRequest, to_reply};
 use crate::stored_output;
 use agent_bash::sink::{MAX_PAGE_BYTES, Search};
 use agent_bash_protocol::data::{ArtifactsData, FoundData, PageData};
@@ -17,7 +17,7 @@ const DEFAULT_MATCHES: usize = 200;
 
 impl ServedRequest {
     /// Serves the requests about files.
-    pub(super) async fn files(&self, call: RpcCall) -> RpcAnswer {
+    pub(in crate::rpc) async fn files(&self, call: RpcCall) -> RpcAnswer {
         match call {
             RpcCall::FileRead {
                 path,
@@ -61,7 +61,7 @@ impl ServedRequest {
     }
 
     /// Serves the requests about artifacts.
-    pub(super) async fn artifacts(&self, call: RpcCall) -> RpcAnswer {
+    pub(in crate::rpc) async fn artifacts(&self, call: RpcCall) -> RpcAnswer {
         match call {
             RpcCall::ArtifactList => {
                 let session = Arc::clone(&self.session);

@@ -1,8 +1,8 @@
 //! The requests about changes to files.
 
-use super::answer::{RpcAnswer, data};
-use super::request_error::ErrorReply;
 use crate::into_data::IntoData;
+use crate::rpc::answer::{RpcAnswer, data};
+use crate::rpc::request_error::ErrorReply;
 use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::Cancel;
 use agent_bash::core::changes::ChangesId;
@@ -29,7 +29,11 @@ impl From<ChangesRefused> for ErrorReply {
 }
 
 /// Serves a `changes.*` request.
-pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cancel) -> RpcAnswer {
+pub(in crate::rpc) async fn answer(
+    session: &Conversation,
+    call: RpcCall,
+    cancel: &Cancel,
+) -> RpcAnswer {
     let sets = session.changes();
     let done = match call {
         RpcCall::ChangesShow { changes: id } => {

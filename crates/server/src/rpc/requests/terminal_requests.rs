@@ -1,9 +1,9 @@
 //! Requests about terminals that the client drives.
 
-use super::answer::{RpcAnswer, data};
-use super::dispatch::ServedRequest;
-use super::request_error::ErrorReply;
 use crate::jobs::duration;
+use crate::rpc::answer::{RpcAnswer, data};
+use crate::rpc::dispatch::ServedRequest;
+use crate::rpc::request_error::ErrorReply;
 use agent_bash::core::MetCondition;
 use agent_bash_protocol::data::TerminalData;
 use agent_bash_protocol::message::RpcCall;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 impl ServedRequest {
     /// Serves the requests about terminals.
-    pub(super) async fn terminals(&self, call: RpcCall) -> RpcAnswer {
+    pub(in crate::rpc) async fn terminals(&self, call: RpcCall) -> RpcAnswer {
         match call {
             RpcCall::TerminalStart {
                 request,

@@ -1,7 +1,7 @@
 //! Serves `check` and `explain`.
 
-use super::answer::{RpcAnswer, data, run_blocking};
 use crate::into_data::IntoData;
+use crate::rpc::answer::{RpcAnswer, data, run_blocking};
 use agent_bash::policy::{Check, ExpandedDefinition, Explanation, Span, Verdict};
 use agent_bash::{CallPolicy, CheckedScript};
 use agent_bash_protocol::data::{
@@ -10,13 +10,13 @@ use agent_bash_protocol::data::{
 };
 
 /// Answers `check`.
-pub(super) async fn check(policy: CallPolicy, script: String) -> RpcAnswer {
+pub(in crate::rpc) async fn check(policy: CallPolicy, script: String) -> RpcAnswer {
     let checked = run_blocking(move || Ok(policy.check(&script))).await?;
     data(checked.into_data())
 }
 
 /// Answers `explain`.
-pub(super) async fn explain(policy: CallPolicy, script: String) -> RpcAnswer {
+pub(in crate::rpc) async fn explain(policy: CallPolicy, script: String) -> RpcAnswer {
     let explanation = run_blocking(move || Ok(policy.explain(&script))).await?;
     data(explanation.into_data())
 }

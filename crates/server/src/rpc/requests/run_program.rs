@@ -1,6 +1,6 @@
 //! Serves `program`: runs agent-bash on the worker's machine, with arguments from the host.
 
-use super::request_error::ErrorReply;
+use crate::rpc::request_error::ErrorReply;
 use agent_bash::Conversation;
 use agent_bash::core::Cancel;
 use agent_bash::process::Transport;
@@ -19,7 +19,7 @@ const MAX_STDERR_BYTES: usize = 256 << 10;
 
 /// Runs agent-bash with the arguments `words` and the stdin `input`, and returns its output. If the
 /// request is cancelled, kills the process.
-pub(super) async fn run(
+pub(in crate::rpc) async fn run(
     session: &Conversation,
     words: Vec<String>,
     input: Option<Base64Bytes>,
