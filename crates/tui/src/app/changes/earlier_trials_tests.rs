@@ -1,7 +1,7 @@
-use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
-use super::super::*;
 use super::CUT_COMMAND_MESSAGE;
 use crate::action_outcome::ActionOutcome;
+use crate::app::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
+use crate::app::*;
 use crate::change_work::{ChangeWork, ChangeWorkResult};
 use crate::transcript::CardEntry;
 use agent_bash::core::changes::{Change, Changes, ChangesBy, ChangesState, FileChange, FileName};

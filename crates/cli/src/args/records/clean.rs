@@ -1,6 +1,6 @@
 //! `agent-bash clean`.
 
-use super::values::{DEFAULT_SESSION, session_name};
+use crate::args::values::{DEFAULT_SESSION, session_name};
 use clap::Args;
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! `agent-bash artifact`.
 
-use super::values::{lines, session_name};
+use crate::args::values::{lines, session_name};
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 

@@ -1,6 +1,6 @@
 //! Cards for trials of earlier runs that await a decision.
 
-use super::{App, Effect};
+use crate::app::{App, Effect};
 use crate::transcript::{Card, CardEntry};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash_render::{CardChanges, CardState, ToolCard};
@@ -16,7 +16,7 @@ const CUT_COMMAND_MESSAGE: &str = "the stored command may be cut: type it";
 impl App {
     /// Starts reading trials of earlier runs if none has a card yet, or if the first undecided
     /// trial is selected. Returns true if it reads.
-    pub(super) fn read_held_trials(&mut self) -> bool {
+    pub(in crate::app) fn read_held_trials(&mut self) -> bool {
         let has_some = self.transcript.has_earlier();
         if self.held_trials.is_empty() || (has_some && !self.transcript.is_first_undecided()) {
             return false;
@@ -29,7 +29,7 @@ impl App {
 
     /// Adds cards for the trials that still await a decision. Then selects one, if
     /// `selects_trial_when_read` is set.
-    pub(super) fn held_trials_read(&mut self, wanted: &[ChangesId], trials: Vec<Changes>) {
+    pub(in crate::app) fn held_trials_read(&mut self, wanted: &[ChangesId], trials: Vec<Changes>) {
         self.held_trials.retain(|id| !wanted.contains(id));
         let shown = trials.len();
         for trial in trials.into_iter().rev() {
@@ -47,7 +47,7 @@ impl App {
 
     /// Selects the next trial, and starts checking undecided trials for conflicts. Returns false,
     /// with a message, if there is none.
-    pub(super) fn select_next_trial(&mut self) -> bool {
+    pub(in crate::app) fn select_next_trial(&mut self) -> bool {
         if !self.transcript.select_undecided() {
             self.message = Some("no trial waits for your decision".to_owned());
             return false;
@@ -58,7 +58,7 @@ impl App {
 
     /// Returns true if the selected card is of an earlier run. In that case, sets a message that
     /// the command cannot be run again.
-    pub(super) fn is_of_earlier_run(&mut self) -> bool {
+    pub(in crate::app) fn is_of_earlier_run(&mut self) -> bool {
         let is_earlier = self
             .transcript
             .current()

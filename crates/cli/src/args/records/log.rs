@@ -1,6 +1,6 @@
 //! `agent-bash log` and `agent-bash report`.
 
-use super::values::{RecordName, recorded_name};
+use crate::args::values::{RecordName, recorded_name};
 use clap::Args;
 use std::path::PathBuf;
 

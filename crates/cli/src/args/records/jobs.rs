@@ -1,6 +1,6 @@
 //! `agent-bash jobs`.
 
-use super::values::{duration, lines, session_name};
+use crate::args::values::{duration, lines, session_name};
 use crate::commands::remote_output::FollowedJob;
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;

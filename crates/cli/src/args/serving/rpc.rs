@@ -1,6 +1,6 @@
 //! Arguments of `rpc`, and those that all servers share.
 
-use super::values::{ProfileArg, SafeLevelArg, session_name};
+use crate::args::values::{ProfileArg, SafeLevelArg, session_name};
 use crate::process_start::ChosenSettings;
 use clap::Args;
 

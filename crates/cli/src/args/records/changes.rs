@@ -1,6 +1,6 @@
 //! `agent-bash changes`.
 
-use super::values::session_name;
+use crate::args::values::session_name;
 use agent_bash::change_sets::{ChangesScope, LAST_TURN};
 use agent_bash::core::Timestamp;
 use agent_bash::core::changes::ChangesId;

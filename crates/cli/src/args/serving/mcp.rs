@@ -1,7 +1,7 @@
 //! Arguments of `mcp`.
 
 use super::rpc::ServingArgs;
-use super::values::adapter;
+use crate::args::values::adapter;
 use agent_bash::tools::adapter::Adapter;
 use clap::Args;
 
