@@ -1,6 +1,7 @@
 //! Arguments of `tui`.
 
 use super::rpc::ServingArgs;
+use crate::args::values::converted;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -53,12 +54,4 @@ pub(crate) enum OnQuitArg {
     Ask,
 }
 
-impl From<OnQuitArg> for agent_bash_tui::OnQuit {
-    fn from(arg: OnQuitArg) -> Self {
-        match arg {
-            OnQuitArg::Keep => Self::Keep,
-            OnQuitArg::End => Self::End,
-            OnQuitArg::Ask => Self::Ask,
-        }
-    }
-}
+converted!(OnQuitArg => agent_bash_tui::OnQuit: Keep, End, Ask);
