@@ -12,7 +12,6 @@ use agent_bash::core::{Cancel, ToolResult};
 use agent_bash::process::make_temporary;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::settings::Settings;
-use agent_bash::sink::Lifetime;
 use agent_bash::{HostContext, SandboxSettings};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -178,15 +177,7 @@ async fn run(
         },
         token: start.token.clone(),
     };
-    let (lifetime, unchanged) = (Lifetime::Session, |builder| builder);
-    let session = session::open_with(
-        &settings,
-        &start,
-        supervisor,
-        SESSION_NAME,
-        lifetime,
-        unchanged,
-    )?;
+    let session = session::open_for_checks(&settings, &start, supervisor, SESSION_NAME)?;
     let call = serde_json::Value::from(script);
     let result = session.tool().execute(call, &Cancel::new()).await;
     let numbers = result.text.lines().filter_map(|line| line.parse().ok());
