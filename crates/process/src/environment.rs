@@ -9,13 +9,15 @@ pub use crate::unattended::{
 
 use crate::git_settings;
 use agent_bash_core::Environment;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// Selects the variables of the host that commands inherit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Inherit {
     /// All variables of the host.
     #[default]
@@ -23,6 +25,7 @@ pub enum Inherit {
     /// [`CORE_VARIABLES`]: the variables that most programs need.
     Core,
     /// No variables.
+    #[serde(rename = "none")]
     Nothing,
 }
 
