@@ -94,11 +94,7 @@ async fn are_held_back(
     }
     let (root, paths) = (root_of(tool, &call.cwd), paths.to_vec());
     let look = move || root().is_some_and(|root| paths.iter().all(|path| is_within(&root, path)));
-    let seen = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, look)
-        .await;
+    let seen = tool.within_limit(look).await;
     seen.unwrap_or(false)
 }
 
@@ -146,12 +142,7 @@ async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
         return false;
     }
     let root = root_of(tool, cwd);
-    let Some(Some(root)) = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, root)
-        .await
-    else {
+    let Some(Some(root)) = tool.within_limit(root).await else {
         return false;
     };
     let mut known = tool.changes.trial_roots.lock().await;
@@ -172,11 +163,7 @@ async fn probe(tool: &ToolContext, root: &Path) -> bool {
         let trial = changes.store()?.temporary_trial(changes.session(), &tree);
         trial.map_err(|error| error.to_string())
     };
-    let trial = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, begin_trial)
-        .await;
+    let trial = tool.within_limit(begin_trial).await;
     let (Some(Ok(trial)), Ok(shell)) = (trial, tool.shell.clone()) else {
         return false;
     };
