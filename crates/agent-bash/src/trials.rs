@@ -5,7 +5,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_changes::TemporaryTrial;
 use agent_bash_core::changes::TrialRequest;
 use agent_bash_core::{
-    Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId,
+    Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId, words,
 };
 use agent_bash_settings::CommitBy;
 use agent_bash_state::run_blocking;
@@ -21,13 +21,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_REMEMBERED_ROOTS: usize = 64;
 
 /// Variables by which git uses another repository than the repository of the working directory.
-const GIT_LOCATION_VARIABLES: [&str; 5] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_COMMON_DIR",
-];
+const GIT_LOCATION_VARIABLES: &[&str] =
+    words!["GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR"];
 
 /// True if the model is offered trials of calls in `cwd`. This requires that the model knows the
 /// field `trial`, that changes are recorded so that the model can list them, and that a trial

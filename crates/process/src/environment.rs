@@ -8,7 +8,7 @@ pub use crate::unattended::{
 };
 
 use crate::git_settings;
-use agent_bash_core::Environment;
+use agent_bash_core::{Environment, words};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -36,15 +36,8 @@ pub const CORE_VARIABLES: &[&str] = &[
 
 /// Variables that are never inherited: they change how a shell reads its script, or run code at its
 /// start. A call's own `env` may set them for its children.
-const NEVER_INHERITED: &[&str] = &[
-    "BASH_ENV",
-    "ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PROMPT_COMMAND",
-    "PS4",
-    "BASH_XTRACEFD",
-];
+const NEVER_INHERITED: &[&str] =
+    words!["BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 BASH_XTRACEFD"];
 
 /// Prefix of the variables in which bash exports functions.
 const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";
