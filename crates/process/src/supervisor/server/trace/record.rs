@@ -30,49 +30,34 @@ pub(super) trait ChangeRecord {
     ) -> Result<RecordOutcome, ChangesError>;
 }
 
-impl ChangeRecord for Recorder {
-    fn is_of_running_call(&self) -> bool {
-        true
-    }
+macro_rules! change_record {
+    ($type:ty, $is_of_running_call:literal) => {
+        impl ChangeRecord for $type {
+            fn is_of_running_call(&self) -> bool {
+                $is_of_running_call
+            }
 
-    fn root(&self) -> &Path {
-        self.root()
-    }
+            fn root(&self) -> &Path {
+                self.root()
+            }
 
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
-        self.before(path, touch)
-    }
+            fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
+                self.before(path, touch)
+            }
 
-    fn before_outside(
-        &mut self,
-        file: &OutsideFile<'_>,
-        touch: Touch,
-    ) -> Result<RecordOutcome, ChangesError> {
-        self.before_outside(file, touch)
-    }
+            fn before_outside(
+                &mut self,
+                file: &OutsideFile<'_>,
+                touch: Touch,
+            ) -> Result<RecordOutcome, ChangesError> {
+                self.before_outside(file, touch)
+            }
+        }
+    };
 }
 
-impl ChangeRecord for BackgroundChanges {
-    fn is_of_running_call(&self) -> bool {
-        false
-    }
-
-    fn root(&self) -> &Path {
-        self.root()
-    }
-
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
-        self.before(path, touch)
-    }
-
-    fn before_outside(
-        &mut self,
-        file: &OutsideFile<'_>,
-        touch: Touch,
-    ) -> Result<RecordOutcome, ChangesError> {
-        self.before_outside(file, touch)
-    }
-}
+change_record!(Recorder, true);
+change_record!(BackgroundChanges, false);
 
 /// The reason why a record is incomplete.
 pub(super) struct IncompleteReason {
