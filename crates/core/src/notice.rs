@@ -145,6 +145,14 @@ pub enum NoticeKind {
         /// The limit in force.
         value: u64,
     },
+    /// Limits for all processes of the call together could not be applied. They hold for each
+    /// process (`memory_mb`), for this user (`processes`), or not at all (`cpu_percent`).
+    WithoutCgroup {
+        /// The names of the limits; not empty.
+        limits: Vec<LimitKind>,
+        /// Why.
+        reason: String,
+    },
     /// The user's shell configuration was not loaded.
     SnapshotSkipped {
         /// Why.
@@ -369,6 +377,7 @@ impl NoticeKind {
             | Self::Advice { .. }
             | Self::AuditFailed { .. }
             | Self::JournalFailed { .. }
+            | Self::WithoutCgroup { .. }
             | Self::WithoutSupervisor { .. } => false,
         }
     }
