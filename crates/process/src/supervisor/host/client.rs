@@ -89,7 +89,7 @@ impl SupervisorClient {
             clock: Arc::clone(clock),
             networks: Arc::clone(networks),
             parent_proxy: None,
-            openssl: OpenSsl::default(),
+            openssl: OpenSsl::new(&BTreeMap::new()),
             proxy: None,
             link,
             inbox: Inbox::new(),
