@@ -178,7 +178,7 @@ pub enum NoticeKind {
         reason: String,
     },
     /// The sandbox forbids a file that a message in the output names, or that a failed command
-    /// tried to change.
+    /// tried to change, or asked whether it can.
     SandboxDenied {
         /// The file; absolute.
         path: String,
