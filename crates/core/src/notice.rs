@@ -145,6 +145,14 @@ pub enum NoticeKind {
         /// The limit in force.
         value: u64,
     },
+    /// Limits for all processes of the call together could not be applied. They hold for each
+    /// process (`memory_mb`), for this user (`processes`), or not at all (`cpu_percent`).
+    WithoutCgroup {
+        /// The names of the limits; not empty.
+        limits: Vec<LimitKind>,
+        /// Why.
+        reason: String,
+    },
     /// The user's shell configuration was not loaded.
     SnapshotSkipped {
         /// Why.
@@ -170,7 +178,7 @@ pub enum NoticeKind {
         reason: String,
     },
     /// The sandbox forbids a file that a message in the output names, or that a failed command
-    /// tried to change.
+    /// tried to change, or asked whether it can.
     SandboxDenied {
         /// The file; absolute.
         path: String,
@@ -335,6 +343,7 @@ impl NoticeKind {
                 | Self::Advice { .. }
                 | Self::AuditFailed { .. }
                 | Self::JournalFailed { .. }
+                | Self::WithoutCgroup { .. }
                 | Self::WithoutSupervisor { .. }
         )
     }

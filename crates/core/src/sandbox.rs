@@ -528,8 +528,9 @@ pub enum DenialBasis {
     /// An error message in the output names the file, the sandbox forbids the access, and the host
     /// has that access.
     Inferred,
-    /// A system call of the command would have changed the file, the sandbox forbids that change,
-    /// and the host could make it. Reported if the command failed and no message names a file.
+    /// A system call of the command would have changed the file, or asked whether the command can
+    /// write it. The sandbox forbids that, and the host could do it. Reported if the command failed
+    /// and no message names a file.
     Observed,
 }
 
