@@ -187,16 +187,16 @@ impl TraceContext {
         if !self.plan.as_ref().is_some_and(refuses) {
             return;
         }
-        let refused = if is_query {
+        let remembered = if is_query {
             &mut self.refused_queries
         } else {
             &mut self.refused
         };
-        refused.retain(|earlier| earlier != path);
-        if refused.len() == MAX_REFUSED {
-            refused.remove(0);
+        remembered.retain(|earlier| earlier != path);
+        if remembered.len() == MAX_REFUSED {
+            remembered.remove(0);
         }
-        refused.push(path.to_owned());
+        remembered.push(path.to_owned());
     }
 
     /// True if a mount of the sandbox refuses the change. The mount is lost if a process outside
