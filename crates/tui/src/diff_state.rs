@@ -9,6 +9,7 @@ use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, times};
 use agent_bash::change_sets::{DiffText, FileDiff};
 use agent_bash::core::changes::{Change, ChangesId, FileKind, FileName};
+use agent_bash::core::plural;
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::{CardChanges, DiffLine, DiffView, PagerMove, PagerPosition, Theme};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -412,7 +413,7 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
     for (at, line) in all[from..to].iter().enumerate() {
         if lines.len() >= MAX_LINES {
             let more = to - from - at;
-            let more = more_text(more, "line");
+            let more = plural(more as u64, "more line");
             lines.push(DiffLine::Note(format!("… ({more})")));
             return;
         }
@@ -432,13 +433,7 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
 
 fn not_shown(files: usize) -> String {
     let verb = if files == 1 { "is" } else { "are" };
-    format!("{} {verb} not shown", more_text(files, "file"))
-}
-
-/// A count with its noun: `1 more line`, `2 more lines`.
-fn more_text(more: usize, noun: &str) -> String {
-    let ending = if more == 1 { "" } else { "s" };
-    format!("{more} more {noun}{ending}")
+    format!("{} {verb} not shown", plural(files as u64, "more file"))
 }
 
 /// The part of a line that is shown.
@@ -446,7 +441,7 @@ fn cut_line(line: &str) -> String {
     let Some((end, _)) = line.char_indices().nth(MAX_LINE_CHARS) else {
         return line.to_owned();
     };
-    let more = more_text(line[end..].chars().count(), "character");
+    let more = plural(line[end..].chars().count() as u64, "more character");
     format!("{} … ({more})", &line[..end])
 }
 
