@@ -108,8 +108,8 @@ pub(super) struct TraceContext {
     plan: Option<Plan>,
     /// The last writes of the call that the plan refuses, the latest last.
     refused: Vec<PathBuf>,
-    /// The last files of which the call has asked whether it can write them, although the plan
-    /// refuses that, the latest last.
+    /// The last files that the plan protects and whose write permission the call has queried, the
+    /// latest last.
     refused_queries: Vec<PathBuf>,
 }
 
@@ -138,7 +138,7 @@ impl TraceContext {
     }
 
     /// Returns the writes that the sandbox has refused since the last call of this function. If
-    /// there are none, returns the files of which the call has asked whether it can write them.
+    /// there are none, returns the protected files whose write permission the call has queried.
     pub(super) fn take_refused(&mut self) -> Vec<PathBuf> {
         let queries = std::mem::take(&mut self.refused_queries);
         let refused = std::mem::take(&mut self.refused);
