@@ -21,7 +21,7 @@ pub(crate) use allow::AllowArgs;
 pub(crate) use check::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
 pub(crate) use cp::CpArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
-pub(crate) use hook::{HookArgs, NamedAgent, TakeOverArg};
+pub(crate) use hook::{HookArgs, TakeOverArg};
 pub(crate) use records::artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use records::changes::{ChangesAction, ChangesArgs};
 pub(crate) use records::clean::CleanArgs;

@@ -84,7 +84,7 @@ pub use run::{
     Shell, StdinSource,
 };
 pub use screen::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
-pub use size_text::{SizeStyle, size_text};
+pub use size_text::{SizeStyle, plural, size_text};
 pub use status::Status;
 pub use stream::{StreamId, Streams};
 pub use timestamp::Timestamp;

@@ -3,6 +3,7 @@
 
 use crate::text::visible_text::shortened;
 use crate::{CardState, OutputRows, OutputText, Theme, call_summary};
+use agent_bash_core::plural;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -154,10 +155,8 @@ pub(crate) fn outcome_part(
 
 /// The number of rows that a folded card hides.
 pub(crate) fn folded_part(output: &OutputText, columns: usize, theme: &Theme) -> FooterPart {
-    let text = match output.row_count(columns) {
-        1 => "1 row folded".to_owned(),
-        rows => format!("{rows} rows folded"),
-    };
+    let rows = plural(output.row_count(columns) as u64, "row");
+    let text = format!("{rows} folded");
     FooterPart::new(2, Span::styled(text, theme.dim))
 }
 

@@ -6,7 +6,7 @@ use crate::panel::file_row::file_row;
 use crate::text::styled_line::wrapped;
 use crate::text::visible_text::{self, shortened};
 use agent_bash_core::changes::{FileChange, FileName};
-use agent_bash_core::visible;
+use agent_bash_core::{plural, visible};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -201,6 +201,6 @@ fn file_rows(file: &FileChange, columns: usize, theme: &Theme) -> Vec<Line<'stat
 }
 
 fn omitted_line(more: u64, noun: &str, theme: &Theme) -> Line<'static> {
-    let ending = if more == 1 { "" } else { "s" };
-    Line::styled(format!("… ({more} more {noun}{ending})"), theme.dim)
+    let more = plural(more, &format!("more {noun}"));
+    Line::styled(format!("… ({more})"), theme.dim)
 }

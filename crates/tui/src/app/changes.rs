@@ -168,7 +168,7 @@ impl App {
             DiffRequest::Nothing => {}
             DiffRequest::Act(act) => {
                 if let Some(busy) = self.propose_action(entry, act) {
-                    diff.message = Some(busy);
+                    diff.scroll.message = Some(busy);
                 }
             }
         }
