@@ -157,6 +157,11 @@ impl Snapshot {
         self.hook_commands(|_| true)
     }
 
+    /// True if both `cd` and the prompt choose versions, so that the result depends on each prompt.
+    pub(crate) fn cd_and_prompt_choose(&self) -> bool {
+        !self.cd_commands.is_empty() && !self.prompt_hooks.is_empty()
+    }
+
     /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after
     /// the managers that this script may call.
     pub(crate) fn prompt_hooks_after(&self, script: &str) -> Vec<u8> {
