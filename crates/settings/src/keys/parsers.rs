@@ -65,7 +65,7 @@ fn is_variable_name(name: &str) -> bool {
 /// Parses a network: one word, or a list of hosts. A text that is no word is a list with commas, as
 /// in an environment variable.
 pub(super) fn network(value: &Value) -> Result<(Network, Vec<String>), String> {
-    let hosts = match value {
+    let hosts: Vec<String> = match value {
         Value::String(word) => match word.as_str() {
             "off" => return Ok((Network::Off, Vec::new())),
             "loopback" => return Ok((Network::Loopback, Vec::new())),
