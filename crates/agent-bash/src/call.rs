@@ -106,6 +106,27 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Returns a call without a command and findings, in the tool's directory.
+    pub(crate) fn new(cwd: PathBuf, limits: OutputLimits) -> Self {
+        Self {
+            command: String::new(),
+            cwd,
+            tools: None,
+            notices: Vec::new(),
+            allowed: false,
+            overridden_rule: None,
+            started: false,
+            sandbox: None,
+            window: None,
+            limits,
+            details: RequestDetails::default(),
+            printed: None,
+            invocation: None,
+            predefined: Arc::default(),
+            answers: None,
+        }
+    }
+
     pub(crate) fn proposal<'a>(
         &'a self,
         request: &'a Request,
