@@ -220,25 +220,15 @@ pub(crate) fn plan_pair(
             attributions.insert(attribution.path.clone(), (applied, attribution));
         }
     }
-    let (mut applied, mut reverted) = (ApplyPlan::default(), ApplyPlan::default());
+    let mut plans = [ApplyPlan::default(), ApplyPlan::default()];
     for (is_applied, op) in ops.into_values() {
-        let plan = if is_applied {
-            &mut applied
-        } else {
-            &mut reverted
-        };
-        plan.ops.push(op);
+        plans[usize::from(is_applied)].ops.push(op);
     }
     for (is_applied, it) in attributions.into_values() {
-        let plan = if is_applied {
-            &mut applied
-        } else {
-            &mut reverted
-        };
-        plan.attributions.push(it);
+        plans[usize::from(is_applied)].attributions.push(it);
     }
-    applied.sort();
-    reverted.sort();
+    plans.iter_mut().for_each(ApplyPlan::sort);
+    let [reverted, applied] = plans;
     Ok(PlanPair { applied, reverted })
 }
 

@@ -402,7 +402,7 @@ impl CachedPlan {
 }
 
 /// The sandbox of a call, or the approval to run without one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CallSandbox {
     /// The write access.
     pub level: SandboxLevel,

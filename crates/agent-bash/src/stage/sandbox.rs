@@ -169,16 +169,7 @@ impl RequestedSandbox {
             level: settings.level,
             network: settings.network,
             escalated: self.reason.is_some(),
-            plan: None,
-            pool: None,
-            before: None,
-            names: None,
-            ended_by_sigsys: false,
-            refused_socket: false,
-            refused_operations: None,
-            missed_cache: None,
-            changed: Vec::new(),
-            unknown: Vec::new(),
+            ..CallSandbox::default()
         };
         if settings.level == SandboxLevel::Off {
             sandbox.network = Network::On;

@@ -301,7 +301,7 @@ pub(super) enum JobAnswer {
 }
 
 /// The parameters of a shell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellStart {
     /// Absolute path of the program.
     pub program: PathBuf,
@@ -398,13 +398,7 @@ impl ShellStart {
             program: shell.path.clone(),
             arg0: name.unwrap_or(shell.path.as_os_str()).to_owned(),
             args,
-            env_changes: Vec::new(),
-            inherits_stdin: false,
-            output: Vec::new(),
-            reports: false,
-            limits: Limits::default(),
-            sandbox: None,
-            network: None,
+            ..Self::default()
         }
     }
 }
