@@ -150,7 +150,7 @@ fn program_in_a_sandbox_leaves_no_process_on_the_terminal() -> anyhow::Result<()
     // The control: without a terminal, the process stays, in the sandbox.
     let mut command = world.command(product::agent_bash()?);
     command.args(["sandbox", "run", "--", "bash", "leave.sh"]);
-    let ran = product::run(command, None)?;
+    let ran = product::run(command, Some(""))?;
     let pid = remaining()?;
     ensure!(pid.is_some(), "{ran:?}");
     let mut kill = world.command("kill");
