@@ -49,13 +49,7 @@ impl SecretSearch<'_> {
             .map(|home| home.uid())
             .chain([rustix::process::geteuid().as_raw()])
             .collect();
-        for user in users {
-            let paths = USER_SECRETS.iter();
-            let paths: Vec<String> = paths
-                .map(|path| path.replace("UID", &user.to_string()))
-                .collect();
-            hidden.extend(readable(&paths));
-        }
+        hidden.extend(users.into_iter().flat_map(secrets_of_user));
         if let Some(home) = self.home {
             hidden.extend(self.in_home(home, false));
         }
@@ -211,6 +205,23 @@ impl SecretSearch<'_> {
         };
         Some(path)
     }
+}
+
+/// Returns the existing secrets of this user in directories of the system. The plan of a sandbox
+/// hides no missing ones: files that appear later in these directories would be unreadable.
+pub fn user_secrets() -> Vec<PathBuf> {
+    secrets_of_user(rustix::process::geteuid().as_raw())
+}
+
+fn secrets_of_user(user: u32) -> Vec<PathBuf> {
+    readable(&paths_of_user(user)).collect()
+}
+
+fn paths_of_user(user: u32) -> Vec<String> {
+    let paths = USER_SECRETS.iter();
+    paths
+        .map(|path| path.replace("UID", &user.to_string()))
+        .collect()
 }
 
 /// Joins two paths. An empty `below` adds no slash.
