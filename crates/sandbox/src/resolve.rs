@@ -21,6 +21,7 @@ pub use error::ResolveError;
 pub use links::{leads_out, links_and_target, with_resolved_parent};
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
+pub use secrets::user_secrets;
 pub use stamp::{NotCached, ParentDirectories, PathIdentity, PlanStamp};
 pub use workspace::KnownWorkspace;
 

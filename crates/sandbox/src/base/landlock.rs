@@ -22,18 +22,20 @@ use std::path::{Component, Path, PathBuf};
 /// The newest tested interface of Landlock.
 const TESTED_ABI: ABI = ABI::V7;
 
-const HARMLESS_DEVICES: [&str; 7] = [
+const HARMLESS_DEVICES: [&str; 6] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
     "/dev/random",
     "/dev/urandom",
-    "/dev/tty",
     "/dev/ptmx",
 ];
 
-/// The directory of devices. Below it, only [`HARMLESS_DEVICES`] and devices of the plan may be
-/// opened.
+/// The device that leads each process to its own terminal.
+const OWN_TERMINAL: &str = "/dev/tty";
+
+/// The directory of devices. Below it, only [`HARMLESS_DEVICES`], terminals and devices of the plan
+/// may be opened.
 const DEVICE_DIRECTORY: &str = "/dev";
 
 /// The limits of the kernel's Landlock.
@@ -99,7 +101,7 @@ fn rules(plan: &Plan, private_directories: &[PathBuf]) -> Result<RulesetCreated,
         rules.allow(Path::new("/dev/pts"), device_access())?;
         rules.allow(Path::new("/dev/shm"), write_access())?;
     }
-    rules.allow_inherited_terminals()?;
+    rules.allow_terminals()?;
     Ok(rules.created)
 }
 
@@ -235,13 +237,20 @@ impl Rules {
     }
 
     /// Allows opening the terminals of standard input, output and error again by name. In the full
-    /// tier, other terminals have their former names.
-    fn allow_inherited_terminals(&mut self) -> Result<(), SandboxError> {
+    /// tier, other terminals have their former names. Without such a terminal, the terminal of this
+    /// process shows another program, to which the user types.
+    fn allow_terminals(&mut self) -> Result<(), SandboxError> {
         let standard = [
             io::stdin().is_terminal(),
             io::stdout().is_terminal(),
             io::stderr().is_terminal(),
         ];
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let has_terminal = || openat(CWD, OWN_TERMINAL, flags, Mode::empty()).is_ok();
+        // A process without a terminal can get one within the sandbox.
+        if standard.contains(&true) || !has_terminal() {
+            self.allow(Path::new(OWN_TERMINAL), device_access())?;
+        }
         for (number, _) in standard
             .iter()
             .enumerate()

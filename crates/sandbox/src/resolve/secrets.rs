@@ -4,13 +4,14 @@ use super::homes::{self, OtherHome};
 use super::paths::canonical;
 use super::secret_places::{SECRET_GROUPS, SecretGroup};
 use super::secret_variables::{FILE_ENDINGS, FILE_VARIABLES};
-use super::system_secrets::SYSTEM_SECRETS;
+use super::system_secrets::{SYSTEM_SECRETS, USER_SECRETS};
 use crate::path_lookup::PathLookup;
 use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of other users' homes that are searched for secrets. Further homes are hidden
@@ -41,6 +42,14 @@ impl SecretSearch<'_> {
 
     fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> Vec<PathBuf> {
         let mut hidden: Vec<PathBuf> = readable(SYSTEM_SECRETS).collect();
+        let accounts = others
+            .iter()
+            .filter_map(|other| fs::metadata(&other.path).ok());
+        let users: BTreeSet<u32> = accounts
+            .map(|home| home.uid())
+            .chain([rustix::process::geteuid().as_raw()])
+            .collect();
+        hidden.extend(users.into_iter().flat_map(secrets_of_user));
         if let Some(home) = self.home {
             hidden.extend(self.in_home(home, false));
         }
@@ -198,6 +207,23 @@ impl SecretSearch<'_> {
     }
 }
 
+/// Returns the existing secrets of this user in directories of the system. The plan of a sandbox
+/// hides no missing ones: files that appear later in these directories would be unreadable.
+pub fn user_secrets() -> Vec<PathBuf> {
+    secrets_of_user(rustix::process::geteuid().as_raw())
+}
+
+fn secrets_of_user(user: u32) -> Vec<PathBuf> {
+    readable(&paths_of_user(user)).collect()
+}
+
+fn paths_of_user(user: u32) -> Vec<String> {
+    let paths = USER_SECRETS.iter();
+    paths
+        .map(|path| path.replace("UID", &user.to_string()))
+        .collect()
+}
+
 /// Joins two paths. An empty `below` adds no slash.
 fn joined(directory: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() {
@@ -219,8 +245,8 @@ fn is_installed_file(path: &Path) -> bool {
 }
 
 /// Returns the existing paths that this process may read. A call cannot read the other paths.
-fn readable<'a>(paths: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
-    let paths = paths.iter().map(Path::new);
+fn readable<P: AsRef<Path>>(paths: &[P]) -> impl Iterator<Item = PathBuf> {
+    let paths = paths.iter().map(|path| -> &Path { path.as_ref() });
     paths
         .filter(|path| access(*path, Access::READ_OK).is_ok())
         .map(canonical)

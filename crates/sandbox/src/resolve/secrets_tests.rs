@@ -302,3 +302,10 @@ fn variables_match_in_any_case_and_may_name_directories() {
         assert_eq!(files.hides(&hidden, secret), is_hidden, "{variable}");
     }
 }
+
+#[test]
+fn paths_outside_of_homes_have_the_number_of_the_user() {
+    let paths = paths_of_user(7);
+    assert!(paths.iter().any(|path| path == "/tmp/krb5cc_7"));
+    assert!(paths.iter().all(|path| !path.contains("UID")));
+}
