@@ -304,7 +304,7 @@ impl StreamPipe {
         for pipe in [self.receiver.as_fd(), destination] {
             // A socket has no such size.
             if fcntl_getpipe_size(pipe).is_ok_and(|size| size < MOVED_PIPE_BYTES) {
-                drop(fcntl_setpipe_size(pipe, MOVED_PIPE_BYTES));
+                let _ = fcntl_setpipe_size(pipe, MOVED_PIPE_BYTES);
             }
         }
     }
@@ -329,7 +329,7 @@ impl StreamPipe {
                 Err(Errno::AGAIN) => {
                     let mut ready = [PollFd::from_borrowed_fd(destination, PollFlags::OUT)];
                     // Errors show when the output is written.
-                    drop(poll(&mut ready, None));
+                    let _ = poll(&mut ready, None);
                 }
                 // The kernel cannot move to this destination, or its reader has closed it.
                 Ok(_) | Err(_) => break,
