@@ -50,6 +50,7 @@ pub struct Caches {
     pub writable: Vec<PathBuf>,
     /// Environment variables, and their values, that move the caches of tools into private
     /// directories.
+    #[serde(with = "crate::os_text::variables")]
     pub variables: Vec<(OsString, OsString)>,
     /// Pairs of a private directory and a tool's fixed directory. [`Tier::Full`] mounts the private
     /// directory over the fixed one.
