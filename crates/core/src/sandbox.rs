@@ -9,9 +9,9 @@ pub use hidden_paths::{HiddenBelow, HiddenName, HiddenPaths};
 pub use host_secret::HostSecret;
 pub use options::{Escalation, LackingPolicy, TmpDirectory};
 
+use crate::enum_words::enum_words;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The policy of a sandbox. All paths are absolute; the part that exists is canonical.
@@ -524,8 +524,9 @@ pub enum DenialBasis {
     /// An error message in the output names the file, the sandbox forbids the access, and the host
     /// has that access.
     Inferred,
-    /// A system call of the command would have changed the file, the sandbox forbids that change,
-    /// and the host could make it. Reported if the command failed and no message names a file.
+    /// A system call of the command would have changed the file, or asked whether the command can
+    /// write it. The sandbox forbids that, and the host could do it. Reported if the command failed
+    /// and no message names a file.
     Observed,
 }
 
@@ -541,25 +542,7 @@ pub enum UnknownObservation {
     Denied,
 }
 
-/// Implements `Display` with the words that serde writes.
-macro_rules! words {
-    ($($type:ident { $($variant:ident => $word:literal),* $(,)? })*) => {$(
-        impl $type {
-            /// Returns the word used in settings, requests and results.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    )*};
-}
-
-words! {
+enum_words! {
     SandboxLevel { ReadOnly => "read_only", WorkspaceWrite => "workspace_write", Off => "off" }
     Network { Off => "off", Loopback => "loopback", Hosts => "hosts", On => "on" }
     MissingPromise {

@@ -233,8 +233,7 @@ async fn prepared(
     let sandbox_state = Arc::clone(&tool.sandbox);
     let clock = Arc::clone(&tool.clock);
     let prepare = move || sandbox_state.prepare(changed.as_ref(), facts, in_session, &*clock);
-    let file_access = &tool.sandbox.file_access;
-    let prepared = file_access.within_limit(&*tool.clock, prepare).await;
+    let prepared = tool.within_limit(prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
     prepared
         .ok_or_else(|| no_plan(UNRESPONSIVE_REASON.to_owned()))?
@@ -274,7 +273,7 @@ pub(crate) async fn result(
     let hidden_keys = hidden_keys.map(|(_, path)| path.display().to_string());
     sandbox.missed_cache = missed.filter(|_| hidden_keys.is_none());
     let messages = denials::messages(printed);
-    let has_failed = has_failed(outcome, printed);
+    let has_failed = has_failed(outcome);
     let refused = outcome.traced.as_ref().filter(|_| has_failed);
     let refused = refused.map_or_else(Vec::new, |traced| traced.refused_writes.clone());
     if !messages.is_empty() || !refused.is_empty() {
@@ -287,12 +286,7 @@ pub(crate) async fn result(
                 named
             }
         };
-        match tool
-            .sandbox
-            .file_access
-            .within_limit(&*tool.clock, named)
-            .await
-        {
+        match tool.within_limit(named).await {
             Some(denied) => sandboxed.denied = denied,
             None => sandbox.unknown.push(UnknownObservation::Denied),
         }
@@ -313,14 +307,11 @@ pub(crate) async fn result(
     sandboxed
 }
 
-/// True if the command, or a stage of its last pipeline, has failed. A call without output probably
-/// did not fail: `grep` exits with 1 if no line matches.
-fn has_failed(outcome: &Outcome, printed: &[SinkReport]) -> bool {
+/// True if the command, or a stage of its last pipeline, has failed.
+fn has_failed(outcome: &Outcome) -> bool {
     let mut stages = outcome.stages.iter().flatten();
-    let has_failing_code = !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
-        || stages.any(|stage| !matches!(stage.code, 0 | BROKEN_PIPE));
-    let mut lines = printed.iter().flat_map(SinkReport::shown_lines);
-    has_failing_code && lines.next().is_some()
+    !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
+        || stages.any(|stage| !matches!(stage.code, 0 | BROKEN_PIPE))
 }
 
 /// Returns the `sandbox` field of the result of a call that continues as a job.

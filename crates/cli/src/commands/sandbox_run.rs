@@ -1,6 +1,7 @@
 //! `agent-bash sandbox run`: runs a program on this terminal in a sandbox.
 
 use crate::args::{SandboxArg, SandboxRunArgs};
+use crate::commands::encryption;
 use crate::commands::shell::signals::ShellSignals;
 use crate::commands::shell::{run_in_place, with_supervisor};
 use crate::commands::shell_link::find_on_path;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: &SandboxRunArgs, start: &StartContext) -> anyhow::Result<u8> {
     let (name, arguments) = args.program.split_first().context("there is no program")?;
     let settings = settings(args, name, start)?;
+    encryption::warn(&settings);
     let invocation = Invocation {
         program: program(name, start)?,
         arg0: name.clone(),

@@ -6,7 +6,7 @@
 //! descriptors.
 
 use super::job_directory::JobEnd;
-use crate::cgroup::LimitedTree;
+use crate::cgroup::TreeLimits;
 use crate::signal_name;
 use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_core::sandbox::{Plan, Report};
@@ -155,8 +155,8 @@ pub enum Event {
         held_back: bool,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
         untraced_reason: Option<String>,
-        /// The shell's cgroup, if it has one.
-        limited_tree: Option<LimitedTree>,
+        /// How limits for all processes of the call together are enforced.
+        tree_limits: TreeLimits,
     },
     /// A shell runs its own command line. Descriptors: read ends of its streams.
     Running {
@@ -166,8 +166,8 @@ pub enum Event {
         sandbox: Option<Report>,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
         untraced_reason: Option<String>,
-        /// The shell's cgroup, if it has one.
-        limited_tree: Option<LimitedTree>,
+        /// How limits for all processes of the call together are enforced.
+        tree_limits: TreeLimits,
     },
     /// No shell was started, because its changes cannot be recorded.
     NoTrace {

@@ -92,13 +92,14 @@ pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     found.take(MAX_MESSAGES).collect()
 }
 
-/// Words for Unix sockets in error messages and stack traces.
-const UNIX_SOCKET_WORDS: [&str; 6] = [
+/// Words for Unix sockets in error messages and stack traces. The last but one is of Chromium.
+const UNIX_SOCKET_WORDS: [&str; 7] = [
     "AF_UNIX",
     "nix socket",
     "nix domain socket",
     "nix-domain socket",
     "unix_listener",
+    "process_singleton",
     ".sock",
 ];
 
