@@ -197,7 +197,9 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     };
     let mut hidden = secrets.all();
     hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
-    readable.iter().for_each(|path| hidden.show_below(path));
+    for path in &readable {
+        hidden.show_below(path);
+    }
     check_writable(&writable, &hidden)?;
     if let Some(state) = &facts.state {
         protected.extend(writable_state(state, &writable, facts.tier)?);

@@ -184,10 +184,8 @@ impl Rules {
         };
         let directory = OFlags::RDONLY | OFlags::DIRECTORY;
         let opened = openat(CWD, root, directory | OFlags::CLOEXEC, Mode::empty());
-        let opened = opened.into_iter();
-        let mut pending: Vec<(OwnedFd, PathBuf, HiddenBelow<'_>)> = opened
-            .map(|opened| (opened, root.to_owned(), hidden.clone()))
-            .collect();
+        let opened = opened.map(|opened| (opened, root.to_owned(), hidden));
+        let mut pending: Vec<(OwnedFd, PathBuf, HiddenBelow<'_>)> = opened.into_iter().collect();
         while let Some((parent, path, hidden)) = pending.pop() {
             // A process that cannot list a directory cannot read its entries through a rule.
             let Ok(entries) = Dir::read_from(&parent) else {
