@@ -5,8 +5,6 @@
 //! The messages are JSON, as they are few and small. `channel` transports them with their
 //! descriptors.
 
-mod os_text;
-
 use super::job_directory::JobEnd;
 use crate::cgroup::TreeLimits;
 use crate::signal_name;
@@ -310,10 +308,10 @@ pub struct ShellStart {
     /// The shell's arguments. In each, `{script_fd}` is replaced by the descriptor number of the
     /// script file, and `{report}` by the path of a pipe that the supervisor reads when the shell
     /// has ended.
-    #[serde(with = "os_text::list")]
+    #[serde(with = "agent_bash_core::os_text::list")]
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
-    #[serde(with = "os_text::changes")]
+    #[serde(with = "agent_bash_core::os_text::changes")]
     pub env_changes: Vec<(OsString, Option<OsString>)>,
     /// True if a descriptor for the script's stdin comes with the order. In each argument,
     /// `{stdin_fd}` is then replaced by its number.

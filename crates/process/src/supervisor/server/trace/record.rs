@@ -8,7 +8,7 @@ use super::touched::{self, CallEffect};
 use agent_bash_changes::{
     BackgroundChanges, ChangesError, OutsideFile, RecordOutcome, Recorder, Touch,
 };
-use agent_bash_core::sandbox::{Plan, Tier};
+use agent_bash_core::sandbox::{HiddenPaths, Plan, Tier};
 use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::trace::{self, IndirectEffect};
 use rustix::fs::FileType;
@@ -133,8 +133,9 @@ impl TraceContext {
     }
 
     /// Returns the paths of the sandbox whose files must not be read.
-    pub(super) fn hidden(&self) -> &[PathBuf] {
-        self.plan.as_ref().map_or(&[], |plan| &plan.hidden)
+    pub(super) fn hidden(&self) -> HiddenPaths {
+        let plan = self.plan.as_ref();
+        plan.map_or_else(HiddenPaths::default, |plan| plan.hidden.clone())
     }
 
     /// Returns the writes that the sandbox has refused since the last call of this function. If
