@@ -37,30 +37,7 @@ impl BashTool {
             host,
             executor,
             clock,
-            artifacts: None,
-            approver: Arc::new(AllowAll),
-            askpass: None,
-            rules: RuleSelection::default(),
-            exceptions: None,
-            interception: None,
-            safe_mode: None,
-            environment: EnvironmentPolicy::default(),
-            shell: None,
-            limits: Limits::default(),
-            prefix: None,
-            sessions: false,
-            jobs: None,
-            remote_host: None,
-            audit: None,
-            journal: None,
-            hide: None,
-            mask_secrets: MaskLevel::default(),
-            virtual_terminal: false,
-            terminal: None,
-            sandbox: SandboxSettings::default(),
-            changes: ChangesSettings::default(),
-            default_changes_level: ChangesLevel::Off,
-            changes_location: None,
+            parts: ToolParts::default(),
         }
     }
 }
@@ -71,8 +48,14 @@ pub struct BashToolBuilder {
     host: HostContext,
     executor: Arc<dyn Executor>,
     clock: Arc<dyn Clock>,
+    parts: ToolParts,
+}
+
+/// The parts of a tool that have defaults.
+#[derive(Default)]
+struct ToolParts {
     artifacts: Option<Arc<dyn ArtifactStore>>,
-    approver: Arc<dyn Approver>,
+    approver: Option<Arc<dyn Approver>>,
     askpass: Option<PathBuf>,
     rules: RuleSelection,
     exceptions: Option<Exceptions>,
@@ -104,7 +87,7 @@ macro_rules! setters {
             $(#[$doc])*
             #[must_use]
             $visibility fn $field(mut self, $field: $type) -> Self {
-                self.$field = $field.into();
+                self.parts.$field = $field.into();
                 self
             }
         )*}
@@ -181,7 +164,7 @@ impl BashToolBuilder {
     /// suggests tools in [`HostContext::tools`], so it has no effect without them.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
-        self.interception = Some(Arc::new(InterceptorOptions { mode, rules }));
+        self.parts.interception = Some(Arc::new(InterceptorOptions { mode, rules }));
         self
     }
 
@@ -202,7 +185,7 @@ impl BashToolBuilder {
     /// themselves, else their digests and lengths. A call whose future was dropped is not recorded.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
-        self.audit = Some(AuditOptions { log, commands });
+        self.parts.audit = Some(AuditOptions { log, commands });
         self
     }
 
@@ -210,7 +193,7 @@ impl BashToolBuilder {
     /// Required for trials.
     #[must_use]
     pub fn changes_in(mut self, state: PathBuf, session: impl Into<String>) -> Self {
-        self.changes_location = Some((state, session.into()));
+        self.parts.changes_location = Some((state, session.into()));
         self
     }
 
@@ -254,64 +237,71 @@ impl BashToolBuilder {
 
     /// Builds the tool, and finds its shell.
     pub fn build(self) -> BashTool {
-        let host_env: BTreeMap<_, _> = (*self.host.env).clone();
-        let environment = BaseEnvironment::build(host_env, &self.environment);
-        let secrets = self.environment.secrets.clone().unwrap_or_default();
-        let filter = self.environment.secrets.as_ref();
-        let mask = self.mask_secrets.mask(&self.host.env, filter);
-        let hide = self
+        let Self {
+            profile,
+            host,
+            executor,
+            clock,
+            parts,
+        } = self;
+        let host_env: BTreeMap<_, _> = (*host.env).clone();
+        let environment = BaseEnvironment::build(host_env, &parts.environment);
+        let filter = parts.environment.secrets.as_ref();
+        let mask = parts.mask_secrets.mask(&host.env, filter);
+        let secrets = filter.cloned().unwrap_or_default();
+        let hide = parts
             .hide
-            .unwrap_or_else(|| mask_secrets(Arc::clone(&self.host.env), secrets));
+            .unwrap_or_else(|| mask_secrets(Arc::clone(&host.env), secrets));
         let shell = shell_in_force(
-            &self.profile,
-            self.shell.as_deref(),
-            self.safe_mode.is_some(),
+            &profile,
+            parts.shell.as_deref(),
+            parts.safe_mode.is_some(),
             &environment.variables,
         );
         let changes = ChangeStore::new(
-            self.changes,
-            self.default_changes_level,
-            self.changes_location,
+            parts.changes,
+            parts.default_changes_level,
+            parts.changes_location,
         );
         let protected = ProtectedPaths {
-            home: self.host.home.clone(),
-            extra: self.sandbox.protected.clone(),
+            home: host.home.clone(),
+            extra: parts.sandbox.protected.clone(),
         };
-        let sandbox = match &self.safe_mode {
-            Some(mode) if mode.level == SafeLevel::ReadOnly => self.sandbox.in_safe_mode(),
-            _ => self.sandbox,
+        let sandbox = match &parts.safe_mode {
+            Some(mode) if mode.level == SafeLevel::ReadOnly => parts.sandbox.in_safe_mode(),
+            _ => parts.sandbox,
         };
-        let terminal = self
+        let terminal = parts
             .terminal
-            .filter(|_| self.virtual_terminal && self.profile.pty)
-            .and_then(|executor| Terminal::offered(executor, &self.host, &self.environment));
-        let sandbox = SandboxState::new(sandbox).with_host(&self.host);
+            .filter(|_| parts.virtual_terminal && profile.pty)
+            .and_then(|executor| Terminal::offered(executor, &host, &parts.environment));
+        let sandbox = SandboxState::new(sandbox).with_host(&host);
         BashTool {
             context: Arc::new(ToolContext {
-                profile: self.profile,
-                host: self.host,
-                executor: self.executor,
-                clock: self.clock,
-                artifacts: self.artifacts,
-                approver: self.approver,
-                askpass: self.askpass,
-                rules: self.rules,
-                exceptions: self.exceptions,
-                interception: self.interception,
-                safe_mode: self.safe_mode,
+                profile,
+                host,
+                executor,
+                clock,
+                artifacts: parts.artifacts,
+                approver: parts.approver.unwrap_or_else(|| Arc::new(AllowAll)),
+                askpass: parts.askpass,
+                rules: parts.rules,
+                exceptions: parts.exceptions,
+                interception: parts.interception,
+                safe_mode: parts.safe_mode,
                 exported_functions: Arc::new(exported_functions(&environment.variables)),
                 environment,
-                environment_policy: self.environment,
+                environment_policy: parts.environment,
                 hide,
                 mask,
                 shell,
-                limits: self.limits,
-                prefix: self.prefix,
-                sessions: self.sessions,
-                jobs: self.jobs,
-                remote_host: self.remote_host,
-                audit: self.audit,
-                journal: self.journal,
+                limits: parts.limits,
+                prefix: parts.prefix,
+                sessions: parts.sessions,
+                jobs: parts.jobs,
+                remote_host: parts.remote_host,
+                audit: parts.audit,
+                journal: parts.journal,
                 terminal,
                 sandbox: Arc::new(sandbox),
                 has_own_fields: true,

@@ -28,6 +28,7 @@ mod mask;
 mod not_started;
 mod notice;
 mod observed;
+pub mod os_text;
 mod parse;
 mod policy_findings;
 mod profile;

@@ -1,9 +1,11 @@
 //! The sandbox of a call as values: the request, the plan, and what was observed.
 //! `agent-bash-sandbox` enforces the plan with the kernel.
 
+mod hidden_paths;
 mod host_secret;
 mod options;
 
+pub use hidden_paths::{HiddenBelow, HiddenName, HiddenPaths};
 pub use host_secret::HostSecret;
 pub use options::{Escalation, LackingPolicy, TmpDirectory};
 
@@ -31,7 +33,7 @@ pub struct Plan {
     /// Writable directories and files, without the private directories of each shell.
     pub writable: Vec<PathBuf>,
     /// Files and directories that cannot be read because they hold secrets.
-    pub hidden: Vec<PathBuf>,
+    pub hidden: HiddenPaths,
     /// Files and directories below writable directories that cannot be changed.
     pub protected: Vec<PathBuf>,
     /// Accessible devices, in addition to harmless ones such as `/dev/null`.
@@ -48,6 +50,7 @@ pub struct Caches {
     pub writable: Vec<PathBuf>,
     /// Environment variables, and their values, that move the caches of tools into private
     /// directories.
+    #[serde(with = "crate::os_text::variables")]
     pub variables: Vec<(OsString, OsString)>,
     /// Pairs of a private directory and a tool's fixed directory. [`Tier::Full`] mounts the private
     /// directory over the fixed one.
@@ -67,18 +70,11 @@ impl Plan {
             secrets: Vec::new(),
             tier,
             writable: Vec::new(),
-            hidden: Vec::new(),
+            hidden: HiddenPaths::default(),
             protected: Vec::new(),
             devices: Vec::new(),
             caches: Caches::default(),
         }
-    }
-
-    /// Returns the entry of [`Self::hidden`] that hides this canonical path: the path itself or a
-    /// directory above it.
-    pub fn hidden_by(&self, path: &Path) -> Option<&Path> {
-        let entry = self.hidden.iter().find(|hidden| path.starts_with(hidden));
-        entry.map(PathBuf::as_path)
     }
 
     /// True if the call does not run in the network namespace of the host. Calls with equal
@@ -112,7 +108,7 @@ impl Plan {
     /// True if the sandbox mounts another directory or file over this canonical path.
     pub fn covers(&self, path: &Path) -> bool {
         let is_replaced = || PRIVATE_DEVICES.iter().any(|dir| path.starts_with(dir));
-        self.tier == Tier::Full && (is_replaced() || self.hidden_by(path).is_some())
+        self.tier == Tier::Full && (is_replaced() || self.hidden.hiding(path).is_some())
     }
 }
 

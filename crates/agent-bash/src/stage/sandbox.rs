@@ -169,16 +169,7 @@ impl RequestedSandbox {
             level: settings.level,
             network: settings.network,
             escalated: self.reason.is_some(),
-            plan: None,
-            pool: None,
-            before: None,
-            names: None,
-            ended_by_sigsys: false,
-            refused_socket: false,
-            refused_operations: None,
-            missed_cache: None,
-            changed: Vec::new(),
-            unknown: Vec::new(),
+            ..CallSandbox::default()
         };
         if settings.level == SandboxLevel::Off {
             sandbox.network = Network::On;
@@ -268,7 +259,7 @@ pub(crate) async fn result(
     let lines = printed.iter().flat_map(SinkReport::shown_lines);
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
     let missed = missed_cache(&plan, lines, facts);
-    let is_hidden = |(_, path): &&(&str, PathBuf)| plan.hidden_by(path).is_some();
+    let is_hidden = |(_, path): &&(&str, PathBuf)| plan.hidden.hiding(path).is_some();
     let hidden_keys = missed.as_ref().filter(is_hidden);
     let hidden_keys = hidden_keys.map(|(_, path)| path.display().to_string());
     sandbox.missed_cache = missed.filter(|_| hidden_keys.is_none());

@@ -23,8 +23,8 @@ use std::path::Path;
 const SESSION_NAME: &str = "sandbox";
 
 /// Promises of the sandbox, the attempted action in words, and a script that breaks the promise if
-/// nothing enforces it. `$1` is the directory of the attempts, `$2` the port of a local server, `$3`
-/// our pid.
+/// nothing enforces it. `$1` is the directory of the attempts, `$2` the port of a local server,
+/// `$3` our pid.
 const FORBIDDEN_ATTEMPTS: [(&str, &str, &str); 10] = [
     (
         "files outside are not written",

@@ -61,8 +61,15 @@ fn settings(args: &SandboxRunArgs, name: &OsStr, start: &StartContext) -> anyhow
     let mut settings = start.settings(&chosen)?.settings;
     let writable = args.writable.iter().map(|path| start.cwd(Some(path)));
     settings.sandbox.writable.extend(writable);
-    // Programs that outlive the agent stay in the sandbox.
-    settings.survivors = SurvivorPolicy::Adopt;
+    // A process that outlives the agent stays in the sandbox. With the terminal, it could read what
+    // the user types there later.
+    let on_terminal =
+        io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
+    settings.survivors = if on_terminal {
+        SurvivorPolicy::Kill
+    } else {
+        SurvivorPolicy::Adopt
+    };
     // A record of a whole conversation could only be undone as a whole.
     settings.changes.level = Some(ChangesLevel::Off);
     let program = Path::new(name).file_name().and_then(OsStr::to_str);

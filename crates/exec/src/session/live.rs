@@ -183,8 +183,9 @@ impl LiveShell {
         self.prompt_hooks = hooks.unwrap_or_default();
     }
 
-    /// Returns the hooks of the prompt that a terminal would have shown where the last script ended,
-    /// if the versions depend on each prompt and the next record does not call these hooks there.
+    /// Returns the hooks of the prompt that a terminal would have shown where the last script
+    /// ended, if the versions depend on each prompt and the next record does not call these hooks
+    /// there.
     ///
     /// `last` is the state after the last script and its directory; the next script runs in `next`,
     /// which is another directory if `is_elsewhere`.

@@ -187,7 +187,7 @@ async fn refused_writes_of_an_unrecorded_read_only_call_are_observed() {
 async fn without_a_box_nothing_runs() {
     let workspace = TestWorkspace::new();
     let plan = Plan {
-        hidden: vec![workspace.workspace.clone()],
+        hidden: vec![workspace.workspace.clone()].into(),
         ..workspace.plan()
     };
     for session in [None, Some(SessionName("s".into()))] {
@@ -330,7 +330,7 @@ async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
 
     // A sandbox that cannot be set up gives no answer.
     let refused = Plan {
-        hidden: vec![workspace.workspace.clone()],
+        hidden: vec![workspace.workspace.clone()].into(),
         ..workspace.plan()
     };
     cache.start_in_advance(

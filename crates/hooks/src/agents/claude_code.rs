@@ -100,7 +100,8 @@ const FILE_FORMS: &[FileForm] = &[
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[
         AgentState {
-            protected: &["settings.json", "settings.local.json"],
+            // The scripts of hooks, and the program itself, if it is installed for this user.
+            protected: &["settings.json", "settings.local.json", "hooks", "local"],
             ..AgentState::directory("CLAUDE_CONFIG_DIR", ".claude")
         },
         AgentState {

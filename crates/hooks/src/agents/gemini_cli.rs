@@ -65,7 +65,7 @@ const FILE_FORMS: &[FileForm] = &[FileForm {
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[AgentState {
         below_variable: Some(".gemini"),
-        protected: &["settings.json"],
+        protected: &["settings.json", "extensions"],
         ..AgentState::directory("GEMINI_CLI_HOME", ".gemini")
     }],
     hosts: &[

@@ -8,9 +8,9 @@ use agent_bash::core::Window;
 /// For agents without a limit on lines.
 const ANY_LINES: usize = usize::MAX;
 
-/// The agents that pass on less than a profile may show: the prefix of the name in `clientInfo`, and
-/// the bytes and lines that the agent passes on uncut. Claude Code is not among them: it accepts the
-/// size that a tool announces (`anthropic/maxResultSizeChars`).
+/// The agents that pass on less than a profile may show: the prefix of the name in `clientInfo`,
+/// and the bytes and lines that the agent passes on uncut. Claude Code is not among them: it
+/// accepts the size that a tool announces (`anthropic/maxResultSizeChars`).
 const CLIENT_WINDOWS: [(&str, usize, usize); 7] = [
     // 0.171.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
     // each; removes the middle. Models that call tools through scripts print an answer as JSON, in

@@ -1,4 +1,4 @@
-//! What the requests do that [`super::dispatch`] does not answer itself, one file a kind.
+//! The requests that [`super::dispatch`] does not answer itself, one file for each kind.
 
 pub(super) mod changes;
 pub(super) mod checks;

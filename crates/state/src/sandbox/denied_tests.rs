@@ -236,7 +236,7 @@ fn hidden_directory_is_reported_alike_for_existing_and_missing_names() {
     let hidden = root.join("home/.ssh");
     let plan = Plan {
         writable: vec![root.join("workspace")],
-        hidden: vec![hidden.clone(), root.join("home/.netrc")],
+        hidden: vec![hidden.clone(), root.join("home/.netrc")].into(),
         ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
     };
     let named = |path: &str| {

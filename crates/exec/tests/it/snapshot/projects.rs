@@ -225,8 +225,8 @@ async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
     assert_eq!(run_in("", tool).await, "2\n", "of the new configuration");
 }
 
-/// If both `cd` and the prompt choose versions, the order of these choices is a terminal's: a prompt
-/// also follows each script that has changed the directory.
+/// If both `cd` and the prompt choose versions, the order of these choices is a terminal's: a
+/// prompt also follows each script that has changed the directory.
 #[tokio::test(flavor = "multi_thread")]
 async fn session_calls_the_hook_of_the_prompt_where_a_script_has_ended() {
     let home = Home::with("plain");

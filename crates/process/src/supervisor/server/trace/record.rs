@@ -8,7 +8,7 @@ use super::touched::{self, CallEffect};
 use agent_bash_changes::{
     BackgroundChanges, ChangesError, OutsideFile, RecordOutcome, Recorder, Touch,
 };
-use agent_bash_core::sandbox::{Plan, Tier};
+use agent_bash_core::sandbox::{HiddenPaths, Plan, Tier};
 use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::trace::{self, IndirectEffect};
 use rustix::fs::FileType;
@@ -108,8 +108,8 @@ pub(super) struct TraceContext {
     plan: Option<Plan>,
     /// The last writes of the call that the plan refuses, the latest last.
     refused: Vec<PathBuf>,
-    /// The last files of which the call has asked whether it can write them, although the plan
-    /// refuses that, the latest last.
+    /// The last files that the plan protects and whose write permission the call has queried, the
+    /// latest last.
     refused_queries: Vec<PathBuf>,
 }
 
@@ -133,12 +133,13 @@ impl TraceContext {
     }
 
     /// Returns the paths of the sandbox whose files must not be read.
-    pub(super) fn hidden(&self) -> &[PathBuf] {
-        self.plan.as_ref().map_or(&[], |plan| &plan.hidden)
+    pub(super) fn hidden(&self) -> HiddenPaths {
+        let plan = self.plan.as_ref();
+        plan.map_or_else(HiddenPaths::default, |plan| plan.hidden.clone())
     }
 
     /// Returns the writes that the sandbox has refused since the last call of this function. If
-    /// there are none, returns the files of which the call has asked whether it can write them.
+    /// there are none, returns the protected files whose write permission the call has queried.
     pub(super) fn take_refused(&mut self) -> Vec<PathBuf> {
         let queries = std::mem::take(&mut self.refused_queries);
         let refused = std::mem::take(&mut self.refused);

@@ -55,17 +55,22 @@ impl<'de> Visitor<'de> for ReadVisitor {
 }
 
 /// Arguments.
-pub(super) mod list {
+pub mod list {
     use super::{Deserialize, Deserializer, OsString, Read, Serializer, Written};
 
-    pub(in super::super) fn serialize<S: Serializer>(
-        list: &[OsString],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    /// Writes the texts.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(list: &[OsString], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(list.iter().map(|text| Written(text)))
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+    /// Reads the texts.
+    ///
+    /// # Errors
+    /// Those of the deserializer, or a value of another type.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<OsString>, D::Error> {
         let list = Vec::<Read>::deserialize(deserializer)?;
@@ -74,26 +79,62 @@ pub(super) mod list {
 }
 
 /// Changes to an environment.
-pub(super) mod changes {
+pub mod changes {
     use super::{Deserialize, Deserializer, OsString, Read, Serializer, Written};
 
     type Change = (OsString, Option<OsString>);
 
-    pub(in super::super) fn serialize<S: Serializer>(
-        changes: &[Change],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    /// Writes the changes.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(changes: &[Change], serializer: S) -> Result<S::Ok, S::Error> {
         let changes = changes.iter();
         serializer.collect_seq(
             changes.map(|(name, value)| (Written(name), value.as_deref().map(Written))),
         )
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+    /// Reads the changes.
+    ///
+    /// # Errors
+    /// Those of the deserializer, or a value of another type.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Change>, D::Error> {
         let changes = Vec::<(Read, Option<Read>)>::deserialize(deserializer)?;
         let change = |(Read(name), value): (Read, Option<Read>)| (name, value.map(|Read(it)| it));
         Ok(changes.into_iter().map(change).collect())
+    }
+}
+
+/// Variables and their values.
+pub mod variables {
+    use super::{Deserialize, Deserializer, OsString, Read, Serializer, Written};
+
+    type Variable = (OsString, OsString);
+
+    /// Writes the variables.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(
+        variables: &[Variable],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let variables = variables.iter();
+        serializer.collect_seq(variables.map(|(name, value)| (Written(name), Written(value))))
+    }
+
+    /// Reads the variables.
+    ///
+    /// # Errors
+    /// Those of the deserializer, or a value of another type.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Variable>, D::Error> {
+        let variables = Vec::<(Read, Read)>::deserialize(deserializer)?;
+        let variable = |(Read(name), Read(value)): (Read, Read)| (name, value);
+        Ok(variables.into_iter().map(variable).collect())
     }
 }
