@@ -16,6 +16,7 @@ mod characters;
 mod clock;
 mod definitions;
 mod duration_text;
+mod enum_words;
 mod environment;
 mod hex;
 mod ids;

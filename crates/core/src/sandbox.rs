@@ -7,9 +7,9 @@ mod options;
 pub use host_secret::HostSecret;
 pub use options::{Escalation, LackingPolicy, TmpDirectory};
 
+use crate::enum_words::enum_words;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The policy of a sandbox. All paths are absolute; the part that exists is canonical.
@@ -546,25 +546,7 @@ pub enum UnknownObservation {
     Denied,
 }
 
-/// Implements `Display` with the words that serde writes.
-macro_rules! words {
-    ($($type:ident { $($variant:ident => $word:literal),* $(,)? })*) => {$(
-        impl $type {
-            /// Returns the word used in settings, requests and results.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    )*};
-}
-
-words! {
+enum_words! {
     SandboxLevel { ReadOnly => "read_only", WorkspaceWrite => "workspace_write", Off => "off" }
     Network { Off => "off", Loopback => "loopback", Hosts => "hosts", On => "on" }
     MissingPromise {

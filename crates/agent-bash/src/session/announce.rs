@@ -79,11 +79,7 @@ impl Conversation {
         let clock = Arc::clone(&tool.clock);
         let sandbox_state = Arc::clone(&tool.sandbox);
         let prepare = move || sandbox_state.prepare(None, facts, false, &*clock);
-        let prepared = tool
-            .sandbox
-            .file_access
-            .within_limit(&*tool.clock, prepare)
-            .await;
+        let prepared = tool.within_limit(prepare).await;
         // Without a plan, no shell is started, and the call itself reports the reason.
         if let Some(Ok(Some(prepared))) = prepared {
             self.start_for(call, Some(prepared.plan));

@@ -252,11 +252,7 @@ async fn begin_set(
         let set = make(&store, changes.session(), &root).map_err(|error| error.to_string())?;
         Ok((store, set))
     };
-    let begun = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, work)
-        .await;
+    let begun = tool.within_limit(work).await;
     begun.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()))
 }
 
@@ -282,10 +278,7 @@ async fn while_responsive<T>(
                 drop(read_dir(directory).map(|mut entries| entries.next()));
             }
         };
-        tool.sandbox
-            .file_access
-            .within_limit(&*tool.clock, list)
-            .await?;
+        tool.within_limit(list).await?;
     }
     None
 }

@@ -233,8 +233,7 @@ async fn prepared(
     let sandbox_state = Arc::clone(&tool.sandbox);
     let clock = Arc::clone(&tool.clock);
     let prepare = move || sandbox_state.prepare(changed.as_ref(), facts, in_session, &*clock);
-    let file_access = &tool.sandbox.file_access;
-    let prepared = file_access.within_limit(&*tool.clock, prepare).await;
+    let prepared = tool.within_limit(prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
     prepared
         .ok_or_else(|| no_plan(UNRESPONSIVE_REASON.to_owned()))?
@@ -287,12 +286,7 @@ pub(crate) async fn result(
                 named
             }
         };
-        match tool
-            .sandbox
-            .file_access
-            .within_limit(&*tool.clock, named)
-            .await
-        {
+        match tool.within_limit(named).await {
             Some(denied) => sandboxed.denied = denied,
             None => sandbox.unknown.push(UnknownObservation::Denied),
         }

@@ -90,17 +90,8 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         sandbox: SandboxSettings::default(),
         ..user_settings.clone()
     };
-    // The session's artifacts are removed when it ends.
-    let (supervisors, lifetime) = (Supervisor::this_program(&start.token), Lifetime::Session);
-    let unchanged = |builder| builder;
-    let session = session::open_with(
-        &settings,
-        start,
-        &supervisors,
-        SESSION_NAME,
-        lifetime,
-        unchanged,
-    )?;
+    let supervisors = Supervisor::this_program(&start.token);
+    let session = session::open_for_checks(&settings, start, &supervisors, SESSION_NAME)?;
     let state = session.artifacts().map(|artifacts| artifacts.path());
     let tool = session.tool().clone();
 

@@ -34,12 +34,11 @@ where
     let served = runtime.block_on(async {
         let signals = CancelSignals::listen().context("cannot listen for signals")?;
         let options = ConversationOptions::long_lived(name, supervisor.clone());
-        let session = match &args.on {
-            Some(name) => target::open(name, &settings, start, options, add).await?,
-            None => {
-                encryption::warn(&settings);
-                Conversation::open_with(&settings, start.host.clone(), options, add)?
-            }
+        let session = if let Some(name) = &args.on {
+            target::open(name, &settings, start, options, add).await?
+        } else {
+            encryption::warn(&settings);
+            Conversation::open_with(&settings, start.host.clone(), options, add)?
         };
         let session = Arc::new(session);
         // The server runs as a task: tasks that it wakes then run on the same thread, which saves

@@ -64,18 +64,15 @@ async fn interface(
     let approvals = Approvals::new();
     let approver = approvals.approver();
     let options = ConversationOptions::long_lived(name.clone(), supervisor);
-    let session = match &serving.on {
+    let session = if let Some(on) = &serving.on {
         // Calls on a target get no terminals.
-        Some(on) => {
-            let with_approver = |builder: BashToolBuilder| builder.approver(approver);
-            target::open(on, &settings, start, options, with_approver).await?
-        }
-        None => {
-            encryption::warn(&settings);
-            Conversation::open_with(&settings, start.host.clone(), options, |builder| {
-                builder.terminal(executor).approver(approver)
-            })?
-        }
+        let with_approver = |builder: BashToolBuilder| builder.approver(approver);
+        target::open(on, &settings, start, options, with_approver).await?
+    } else {
+        encryption::warn(&settings);
+        Conversation::open_with(&settings, start.host.clone(), options, |builder| {
+            builder.terminal(executor).approver(approver)
+        })?
     };
     let session = Arc::new(session);
     let offers_terminal = session.tool().offers_terminal();

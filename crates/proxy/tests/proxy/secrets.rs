@@ -79,7 +79,7 @@ impl Recorder {
 /// `ok.example`.
 #[derive(Debug, Default)]
 struct TestTls {
-    asked: Arc<Mutex<Vec<String>>>,
+    requested_hosts: Arc<Mutex<Vec<String>>>,
     /// True if another process than the program connects.
     is_stranger: bool,
 }
@@ -87,7 +87,7 @@ struct TestTls {
 impl TlsProgram for TestTls {
     fn start(&self, host: &Host, stream: UnixStream) -> io::Result<StartedTls> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        self.asked.lock().unwrap().push(host.to_string());
+        self.requested_hosts.lock().unwrap().push(host.to_string());
         let own = std::process::id();
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("agent-bash-test-tls-{own}-{number}"));
@@ -349,7 +349,7 @@ async fn request_to_the_host_of_a_secret_is_encrypted_and_fails_without_its_cert
     ];
     let asked = Arc::<Mutex<Vec<String>>>::default();
     let tls = TestTls {
-        asked: Arc::clone(&asked),
+        requested_hosts: Arc::clone(&asked),
         is_stranger: false,
     };
     let proxy = proxy(&entries, &entries[..2], tls).await;

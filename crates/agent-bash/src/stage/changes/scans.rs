@@ -45,11 +45,7 @@ pub(super) async fn before(
         let scan = changes.scan_before(&store, &root, &*clock)?;
         Ok((store, scan))
     };
-    let scanned = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, work)
-        .await;
+    let scanned = tool.within_limit(work).await;
     let scanned = scanned.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()));
     scanned.map_err(|error| format!("{reason}; a scan is not possible either: {error}"))
 }

@@ -30,49 +30,34 @@ pub(super) trait ChangeRecord {
     ) -> Result<RecordOutcome, ChangesError>;
 }
 
-impl ChangeRecord for Recorder {
-    fn is_of_running_call(&self) -> bool {
-        true
-    }
+macro_rules! change_record {
+    ($type:ty, $is_of_running_call:literal) => {
+        impl ChangeRecord for $type {
+            fn is_of_running_call(&self) -> bool {
+                $is_of_running_call
+            }
 
-    fn root(&self) -> &Path {
-        self.root()
-    }
+            fn root(&self) -> &Path {
+                self.root()
+            }
 
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
-        self.before(path, touch)
-    }
+            fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
+                self.before(path, touch)
+            }
 
-    fn before_outside(
-        &mut self,
-        file: &OutsideFile<'_>,
-        touch: Touch,
-    ) -> Result<RecordOutcome, ChangesError> {
-        self.before_outside(file, touch)
-    }
+            fn before_outside(
+                &mut self,
+                file: &OutsideFile<'_>,
+                touch: Touch,
+            ) -> Result<RecordOutcome, ChangesError> {
+                self.before_outside(file, touch)
+            }
+        }
+    };
 }
 
-impl ChangeRecord for BackgroundChanges {
-    fn is_of_running_call(&self) -> bool {
-        false
-    }
-
-    fn root(&self) -> &Path {
-        self.root()
-    }
-
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
-        self.before(path, touch)
-    }
-
-    fn before_outside(
-        &mut self,
-        file: &OutsideFile<'_>,
-        touch: Touch,
-    ) -> Result<RecordOutcome, ChangesError> {
-        self.before_outside(file, touch)
-    }
-}
+change_record!(Recorder, true);
+change_record!(BackgroundChanges, false);
 
 /// The reason why a record is incomplete.
 pub(super) struct IncompleteReason {
@@ -123,8 +108,8 @@ pub(super) struct TraceContext {
     plan: Option<Plan>,
     /// The last writes of the call that the plan refuses, the latest last.
     refused: Vec<PathBuf>,
-    /// The last files of which the call has asked whether it can write them, although the plan
-    /// refuses that, the latest last.
+    /// The last files that the plan protects and whose write permission the call has queried, the
+    /// latest last.
     refused_queries: Vec<PathBuf>,
 }
 
@@ -153,7 +138,7 @@ impl TraceContext {
     }
 
     /// Returns the writes that the sandbox has refused since the last call of this function. If
-    /// there are none, returns the files of which the call has asked whether it can write them.
+    /// there are none, returns the protected files whose write permission the call has queried.
     pub(super) fn take_refused(&mut self) -> Vec<PathBuf> {
         let queries = std::mem::take(&mut self.refused_queries);
         let refused = std::mem::take(&mut self.refused);
@@ -202,16 +187,16 @@ impl TraceContext {
         if !self.plan.as_ref().is_some_and(refuses) {
             return;
         }
-        let refused = if is_query {
+        let remembered = if is_query {
             &mut self.refused_queries
         } else {
             &mut self.refused
         };
-        refused.retain(|earlier| earlier != path);
-        if refused.len() == MAX_REFUSED {
-            refused.remove(0);
+        remembered.retain(|earlier| earlier != path);
+        if remembered.len() == MAX_REFUSED {
+            remembered.remove(0);
         }
-        refused.push(path.to_owned());
+        remembered.push(path.to_owned());
     }
 
     /// True if a mount of the sandbox refuses the change. The mount is lost if a process outside
