@@ -2,6 +2,7 @@
 
 use super::mounts::make_one_read_only;
 use crate::error::SandboxError;
+use crate::path_lookup::PathLookup;
 use rustix::mount::mount_bind_recursive;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,9 @@ pub(super) fn protect(
     roots: &[&Path],
     writable: &[PathBuf],
     protected: &[PathBuf],
+    lookup: &PathLookup,
 ) -> Result<(), SandboxError> {
+    let is_mountable = |path: &Path| lookup.may_exist(path) && is_mountable(path);
     for (path, is_protected) in mount_points(roots, writable, protected, is_mountable) {
         bind_to_itself(path)?;
         if is_protected {
