@@ -178,6 +178,7 @@ impl RequestedSandbox {
             refused_operations: None,
             missed_cache: None,
             changed: Vec::new(),
+            dropped_git_keys: Vec::new(),
             unknown: Vec::new(),
         };
         if settings.level == SandboxLevel::Off {
@@ -218,6 +219,7 @@ impl RequestedSandbox {
             sandbox.pool = prepared.pool;
             sandbox.before = Some(prepared.before);
             sandbox.names = prepared.names;
+            sandbox.dropped_git_keys = prepared.dropped_git_keys;
         }
         Ok(sandbox)
     }
@@ -415,6 +417,10 @@ pub(crate) fn notices(
             .map(|path| path.display().to_string());
         let paths = paths.collect();
         notices.push(NoticeKind::ProtectedChanged { paths });
+    }
+    if !sandbox.dropped_git_keys.is_empty() {
+        let keys = sandbox.dropped_git_keys.clone();
+        notices.push(NoticeKind::GitConfigDropped { keys });
     }
     if sandbox.ended_by_sigsys {
         notices.push(NoticeKind::SandboxUnsupported);
