@@ -97,6 +97,7 @@ fn repository_keeps_exactly_the_harmless_keys_of_a_call() -> Result<()> {
     let script = format!(
         "set -e
 git switch -q -c x --track origin/y
+git switch -q main
 git remote add fork https://fork.example/f
 git branch -m main trunk
 git config user.name Model

@@ -1,6 +1,6 @@
 //! The private copy of a repository's `config` that sandboxed calls see and write. Before and after
-//! a call, the host writes the harmless changes of the copy to the repository's file, and then makes
-//! the copy equal to that file again.
+//! a call, the host writes the harmless changes of the copy to the repository's file, and then
+//! makes the copy equal to that file again.
 //!
 //! A call, and processes that outlive it, may replace the copy at any time by anything. So the copy
 //! is only read as bytes of limited length, and git parses these bytes in a directory that calls

@@ -222,7 +222,7 @@ fn whatever_replaces_the_copy_is_neither_followed_nor_kept() {
     let changes: [Change<'_>; 8] = [
         &|copy, secret| symlink(secret, copy).unwrap(),
         &|copy, _| symlink("/dev/zero", copy).unwrap(),
-        &|copy, _| rustix::fs::mkfifoat(rustix::fs::CWD, copy, 0o600.into()).unwrap(),
+        &|copy, _| agent_bash_process::make_fifo(copy).unwrap(),
         &|copy, _| fs::create_dir_all(copy.join("full/of/entries")).unwrap(),
         &|copy, _| File::create(copy).unwrap().set_len(1 << 40).unwrap(),
         &|copy, _| fs::write(copy, "[a]\nb = c\n".repeat(100_000)).unwrap(),

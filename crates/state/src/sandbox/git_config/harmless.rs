@@ -87,7 +87,8 @@ fn is_users_remote(remote: &str, now: &GitConfigValues) -> bool {
 }
 
 /// True if a call may change the keys of this remote: the remote is new and no branch waits for it,
-/// or a call has added it. The name must not look like an address or a path, because git prefers a remote of this name.
+/// or a call has added it. The name must not look like an address or a path, because git prefers a
+/// remote of this name.
 fn is_calls_remote(remote: &str, now: &GitConfigValues) -> bool {
     let is_part =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
