@@ -1,27 +1,15 @@
 //! `cargo xtask agents`: runs ten published agents, each against a stub of its model. The command
 //! downloads them once (more than a gigabyte), so the suite runs it only on CI.
 
-use crate::cargo_command::cargo;
+use crate::cargo_command::{cargo, words};
 use crate::{Tree, say, tests_step};
 use anyhow::Result;
 
 /// `cargo xtask agents [NAME]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
-    let mut call = vec![
-        "test",
-        "--package",
-        "agent-bash-tests",
-        "--test",
-        "agents",
-        "--",
-        "--ignored",
-    ];
+    let mut call = words("test --package agent-bash-tests --test agents -- --ignored");
     call.extend(arguments.iter().map(String::as_str));
-    tests_step::under_census(|temp, state| {
-        cargo(tree, &call)
-            .env("TMPDIR", temp)
-            .env("XDG_STATE_HOME", state)
-    })
+    tests_step::under_census(cargo(tree, &call))
 }
 
 /// Runs the agents as a step of the suite, but only on CI, which sets the variable `CI`.

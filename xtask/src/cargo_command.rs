@@ -19,6 +19,11 @@ pub(crate) fn cargo<'a>(tree: &'a Tree, arguments: &[&str]) -> Cmd<'a> {
     command
 }
 
+/// Returns the words of a command line without quotes.
+pub(crate) fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
 /// Runs a command whose own output explains any failure.
 pub(crate) fn check(command: &Cmd<'_>) -> Result<()> {
     let shown = command.to_string();

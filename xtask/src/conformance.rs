@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: runs every case of the conformance kit through one interface,
 //! including those that the suite skips.
 
-use crate::cargo_command::{cargo, check};
+use crate::cargo_command::{cargo, check, words};
 use crate::tests_step::under_census;
 use crate::{Tree, programs};
 use anyhow::{Result, bail};
@@ -17,20 +17,10 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     programs::ensure(tree)?;
     // The test is built first, so that the census does not count the build's processes as
     // leftovers.
-    let kit = [
-        "test",
-        "--package",
-        "agent-bash-tests",
-        "--test",
-        "conformance",
-    ];
+    let kit = words("test --package agent-bash-tests --test conformance");
     check(&cargo(tree, &[&kit[..], &["--no-run"]].concat()))?;
     // The names of trials begin with the name of their interface.
     let trials = format!("{surface} ");
-    under_census(|temp, state| {
-        let all = [&kit[..], &["--", "--include-ignored", &trials]].concat();
-        cargo(tree, &all)
-            .env("TMPDIR", temp)
-            .env("XDG_STATE_HOME", state)
-    })
+    let all = [&kit[..], &["--", "--include-ignored", &trials]].concat();
+    under_census(cargo(tree, &all))
 }

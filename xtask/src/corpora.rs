@@ -34,7 +34,7 @@ enum BashTests {
 /// `cargo xtask corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR] [--lines FILE]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let selected = CorporaArguments::of(arguments)?;
-    let downloads = Path::new(layers::metadata(tree)?.target_directory.as_str()).join("corpora");
+    let downloads = layers::target_directory(tree)?.join("corpora");
     std::fs::create_dir_all(&downloads)?;
     for (name, path, read) in [
         (

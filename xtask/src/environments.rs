@@ -8,7 +8,6 @@
 use crate::cargo_command::cargo;
 use crate::{Tree, layers, say};
 use anyhow::Result;
-use std::path::Path;
 use xshell::cmd;
 
 /// The name of the scripts for bash 5.3 among those of the managers.
@@ -37,8 +36,7 @@ pub(crate) fn step(tree: &Tree) -> Result<()> {
 
 fn check(tree: &Tree, program: &str, names: &[&String]) -> Result<()> {
     cargo(tree, &["build", "--quiet", "--package=agent-bash-cli"]).run()?;
-    let metadata = layers::metadata(tree)?;
-    let target = Path::new(metadata.target_directory.as_str());
+    let target = layers::target_directory(tree)?;
     let binary = target.join("debug/agent-bash");
     let directory = target.join("environments");
     cmd!(

@@ -2,9 +2,9 @@
 //! and its shell.
 
 use agent_bash::HostContext;
+use agent_bash_hooks::SUPPORTED;
 use agent_bash_hooks::install::{self, SettingsScope};
-use agent_bash_hooks::take_over::{ShellAgent, ShellWay};
-use agent_bash_hooks::{hook_agents, mcp_agent, shell_agent};
+use agent_bash_hooks::take_over::ShellWay;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,19 +23,21 @@ pub(crate) fn page() -> String {
          |---|---|---|---|---|---|\n",
     );
     let host = host();
-    for agent in hook_agents().filter(|agent| !agent.program.is_empty()) {
-        let hook = |scope| shown(install::file(agent, scope, &host));
-        let mcp = mcp_agent(agent.name).and_then(|agent| install::mcp_file(agent, &host));
+    for agent in &SUPPORTED {
+        let hook = |scope| shown(install::file(&agent.hook, scope, &host));
+        let mcp = agent.mcp.as_ref();
+        let mcp = mcp.and_then(|agent| install::mcp_file(agent, &host));
+        let way = agent.shell.as_ref();
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
             "| `{}` | {} | {} | {} | {} | {} |",
-            agent.name,
+            agent.hook.name,
             hook(SettingsScope::User),
             hook(SettingsScope::Project),
             shown(mcp),
-            shell_agent(agent.name).map_or_else(String::new, |agent| shell(agent, &host)),
-            agent.tested_with,
+            way.map_or_else(String::new, |way| shell(way, &host)),
+            agent.hook.tested_with,
         );
     }
     text
@@ -52,8 +54,8 @@ fn host() -> HostContext {
 }
 
 /// Describes how the agent finds its shell.
-fn shell(agent: &ShellAgent, host: &HostContext) -> String {
-    match &agent.way {
+fn shell(way: &ShellWay, host: &HostContext) -> String {
+    match way {
         ShellWay::Setting(setting) => format!(
             "`{}` in {}",
             setting.link.name(),

@@ -9,6 +9,7 @@ use crate::{Tree, circles, no_arguments, say};
 use anyhow::{Result, bail};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// `cargo xtask layers`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
@@ -33,6 +34,11 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
 /// The metadata of the workspace, without transitive dependencies.
 pub(crate) fn metadata(tree: &Tree) -> Result<Metadata> {
     Ok(metadata_command(tree).no_deps().exec()?)
+}
+
+/// The directory of build results.
+pub(crate) fn target_directory(tree: &Tree) -> Result<PathBuf> {
+    Ok(metadata(tree)?.target_directory.into_std_path_buf())
 }
 
 /// The command that reads the metadata of the workspace.

@@ -1,7 +1,7 @@
 //! The project's own commands: `cargo xtask <command>`.
 //!
 //! CI and developers run these checks, and they regenerate checked-in files; the product needs none
-//! of them. Each command is an entry of [`COMMANDS`]; the steps of `test` are `STEPS` in [`suite`].
+//! of them. Each command is an arm of [`command`]; the steps of `test` are `STEPS` in [`suite`].
 
 mod agents;
 mod attempts_page;
@@ -44,112 +44,60 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use xshell::Shell;
 
-/// One command of this tool.
-struct Command {
-    /// The name, and the arguments as shown in the help.
-    usage: &'static str,
-    /// One line for the help.
-    summary: &'static str,
-    run: fn(&Tree, &[String]) -> Result<()>,
-}
+/// The commands, as `cargo xtask` lists them.
+const HELP: &str = "\
+cargo xtask <command>
 
-const COMMANDS: &[Command] = &[
-    Command {
-        usage: "test",
-        summary: "runs everything that CI checks, up to the first failure (`--list` shows the steps)",
-        run: suite::test,
-    },
-    Command {
-        usage: "ci",
-        summary: "the same as `test`",
-        run: suite::test,
-    },
-    Command {
-        usage: "lint",
-        summary: "runs the steps of `test` that run no test: format, layers, source rules, clippy",
-        run: suite::lint,
-    },
-    Command {
-        usage: "layers",
-        summary: "compares the dependencies in every Cargo.toml with xtask/crates.toml",
-        run: layers::command,
-    },
-    Command {
-        usage: "docs",
-        summary: "rewrites the generated files in docs/ (JSON Schemas, RPC requests, settings, safety rules, surprises, …), and the clients' types",
-        run: generated::write,
-    },
-    Command {
-        usage: "words [--checkout DIR] [PATH…]",
-        summary: "lists names and sentences that break the rules of CONTRIBUTING.md; PATH limits the list",
-        run: word_rules::command,
-    },
-    Command {
-        usage: "clients [test|frameworks|installed FILE]",
-        summary: "rewrites the clients' types from docs/schema; tests the clients, their frameworks, or their packages",
-        run: clients::command,
-    },
-    Command {
-        usage: "dist [--program FILE]",
-        summary: "builds the installable packages in target/dist: a static program, a wheel, packages for npm",
-        run: clients::dist,
-    },
-    Command {
-        usage: "release [--program FILE]",
-        summary: "adds to the packages of `dist` a .deb, a .rpm, the dependencies, the changes and SHA256SUMS",
-        run: clients::release,
-    },
-    Command {
-        usage: "package",
-        summary: "checks each crate as it would be published: its files, its manifest, and that it compiles",
-        run: packaged::command,
-    },
-    Command {
-        usage: "agents [NAME]",
-        summary: "runs Claude Code, Codex, Gemini CLI and opencode, from npm, with stand-ins for their models",
-        run: agents::command,
-    },
-    Command {
-        usage: "bench [PACKAGE] [-- ARGS]",
-        summary: "runs all benchmarks, or those of a package or name; `earlier -- REVISION` compares two builds",
-        run: benches::command,
-    },
-    Command {
-        usage: "conformance --surface NAME",
-        summary: "runs every case of the conformance kit through one interface (rpc-ssh, rpc-docker, …)",
-        run: conformance::command,
-    },
-    Command {
-        usage: "corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR] [--lines FILE]",
-        summary: "compares the product with bash on bash's own tests; checks the commands of nl2bash, tldr or a file",
-        run: corpora::command,
-    },
-    Command {
-        usage: "fuzz [NAME] [COUNT]",
-        summary: "runs the long modes of the property and differential tests (no NAME: lists them)",
-        run: fuzz::command,
-    },
-    Command {
-        usage: "static",
-        summary: "builds the program without any shared library, for machines and containers that have none",
-        run: static_build::command,
-    },
-    Command {
-        usage: "system-calls [ROOT]",
-        summary: "compares the numbers of system calls with the kernel's headers below ROOT (/)",
-        run: system_calls::command,
-    },
-    Command {
-        usage: "soak [COUNT]",
-        summary: "makes many calls of all kinds (10000), then checks for leftovers",
-        run: soak::command,
-    },
-    Command {
-        usage: "environments [NAME…]",
-        summary: "installs version managers and bash 5.3, and compares calls with them (minutes)",
-        run: environments::command,
-    },
-];
+  test                         runs everything that CI checks, up to the first failure (`--list` shows the steps)
+  ci                           the same as `test`
+  lint                         runs the steps of `test` that run no test: format, layers, source rules, clippy
+  layers                       compares the dependencies in every Cargo.toml with xtask/crates.toml
+  docs                         rewrites the generated files in docs/ (JSON Schemas, RPC requests, settings, safety rules, surprises, …), and the clients' types
+  words [--checkout DIR] [PATH…] lists names and sentences that break the rules of CONTRIBUTING.md; PATH limits the list
+  clients [test|frameworks|installed FILE] rewrites the clients' types from docs/schema; tests the clients, their frameworks, or their packages
+  dist [--program FILE]        builds the installable packages in target/dist: a static program, a wheel, packages for npm
+  release [--program FILE]     adds to the packages of `dist` a .deb, a .rpm, the dependencies, the changes and SHA256SUMS
+  package                      checks each crate as it would be published: its files, its manifest, and that it compiles
+  agents [NAME]                runs Claude Code, Codex, Gemini CLI and opencode, from npm, with stand-ins for their models
+  bench [PACKAGE] [-- ARGS]    runs all benchmarks, or those of a package or name; `earlier -- REVISION` compares two builds
+  conformance --surface NAME   runs every case of the conformance kit through one interface (rpc-ssh, rpc-docker, …)
+  corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR] [--lines FILE] compares the product with bash on bash's own tests; checks the commands of nl2bash, tldr or a file
+  fuzz [NAME] [COUNT]          runs the long modes of the property and differential tests (no NAME: lists them)
+  static                       builds the program without any shared library, for machines and containers that have none
+  system-calls [ROOT]          compares the numbers of system calls with the kernel's headers below ROOT (/)
+  soak [COUNT]                 makes many calls of all kinds (10000), then checks for leftovers
+  environments [NAME…]         installs version managers and bash 5.3, and compares calls with them (minutes)
+
+Before a commit: `cargo xtask lint`, and `cargo test -p <crate>` of what you changed.
+Before a merge: `cargo xtask test`. How the tests are built: docs/testing.md.";
+
+type RunCommand = fn(&Tree, &[String]) -> Result<()>;
+
+/// Returns the function of a command that [`HELP`] lists.
+fn command(name: &str) -> Option<RunCommand> {
+    let run: RunCommand = match name {
+        "test" | "ci" => suite::test,
+        "lint" => suite::lint,
+        "layers" => layers::command,
+        "docs" => generated::write,
+        "words" => word_rules::command,
+        "clients" => clients::command,
+        "dist" => clients::dist,
+        "release" => clients::release,
+        "package" => packaged::command,
+        "agents" => agents::command,
+        "bench" => benches::command,
+        "conformance" => conformance::command,
+        "corpora" => corpora::command,
+        "fuzz" => fuzz::command,
+        "static" => static_build::command,
+        "system-calls" => system_calls::command,
+        "soak" => soak::command,
+        "environments" => environments::command,
+        _ => return None,
+    };
+    Some(run)
+}
 
 /// The checkout that the tool works on, and a shell with its directory.
 struct Tree {
@@ -196,27 +144,13 @@ fn run(arguments: &[String]) -> Result<()> {
         [name, rest @ ..] => (name.as_str(), rest),
     };
     if matches!(name, "help" | "--help" | "-h") {
-        say(&help());
+        say(HELP);
         return Ok(());
     }
-    let is_wanted = |command: &&Command| command.usage.split(' ').next() == Some(name);
-    let Some(command) = COMMANDS.iter().find(is_wanted) else {
-        bail!("unknown command `{name}`\n\n{}", help());
+    let Some(run) = command(name) else {
+        bail!("unknown command `{name}`\n\n{HELP}");
     };
-    (command.run)(&Tree::open()?, rest)
-}
-
-fn help() -> String {
-    use std::fmt::Write as _;
-    let mut text = String::from("cargo xtask <command>\n\n");
-    for command in COMMANDS {
-        let _ = writeln!(text, "  {:<28} {}", command.usage, command.summary);
-    }
-    text.push_str(
-        "\nBefore a commit: `cargo xtask lint`, and `cargo test -p <crate>` of what you changed.\n\
-         Before a merge: `cargo xtask test`. How the tests are built: docs/testing.md.",
-    );
-    text
+    run(&Tree::open()?, rest)
 }
 
 /// The only function of this tool that prints.
@@ -238,10 +172,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn help_names_every_command() {
-        let help = help();
-        for command in COMMANDS {
-            assert!(help.contains(command.summary), "{}", command.usage);
+    fn every_listed_command_exists() {
+        let listed = HELP.lines().filter_map(|line| line.strip_prefix("  "));
+        let listed: Vec<_> = listed.filter_map(|line| line.split(' ').next()).collect();
+        assert!(listed.contains(&"test"), "{listed:?}");
+        for name in listed {
+            assert!(command(name).is_some(), "{name}");
         }
     }
 

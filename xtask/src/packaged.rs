@@ -6,7 +6,7 @@
 //! features, and so most dependencies many times. This step unpacks the packages into one
 //! workspace, where a package finds only the other packages.
 
-use crate::cargo_command::{cargo, check};
+use crate::cargo_command::{cargo, check, words};
 use crate::{Tree, layers, no_arguments, say};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::Package;
@@ -117,19 +117,13 @@ fn is_published(package: &Package) -> bool {
 
 /// Packs all crates in one call, so that cargo resolves them from each other.
 fn pack(tree: &Tree, packages: &[&Package]) -> Result<()> {
-    let mut words = vec![
-        "package",
-        "--no-verify",
-        "--offline",
-        "--allow-dirty",
-        "--quiet",
-    ];
+    let mut call = words("package --no-verify --offline --allow-dirty --quiet");
     for package in packages {
-        words.extend(["--package", package.name.as_str()]);
+        call.extend(["--package", package.name.as_str()]);
     }
     // Cargo warns about each test program that it leaves out. The output is captured, because
     // errors come in the same stream.
-    let ran = cargo(tree, &words).ignore_status().output()?;
+    let ran = cargo(tree, &call).ignore_status().output()?;
     let stderr = String::from_utf8_lossy(&ran.stderr);
     ensure!(ran.status.success(), "`cargo package` failed:\n{stderr}");
     Ok(())
@@ -228,15 +222,15 @@ fn compile(tree: &Tree, packages: &[&Package], workspace: &Path, target: &Path) 
     tree.shell
         .copy_file(tree.root.join("Cargo.lock"), workspace)?;
     let manifest = workspace.join("Cargo.toml");
-    let words = "check --quiet --offline --workspace --lib --bins --examples --manifest-path";
-    let mut words: Vec<&str> = words.split(' ').collect();
-    words.extend([
+    let call = "check --quiet --offline --workspace --lib --bins --examples --manifest-path";
+    let mut call = words(call);
+    call.extend([
         manifest.to_str().context("the path is not UTF-8")?,
         // Other steps have already built the dependencies in this directory.
         "--target-dir",
         target.to_str().context("the path is not UTF-8")?,
     ]);
-    check(&cargo(tree, &words))
+    check(&cargo(tree, &call))
 }
 
 #[cfg(test)]

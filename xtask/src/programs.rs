@@ -15,6 +15,17 @@ struct Program {
     purpose: &'static str,
 }
 
+impl Program {
+    fn from_row(row: &'static str) -> Option<Self> {
+        let mut fields = row.splitn(3, ' ');
+        Some(Self {
+            name: fields.next()?,
+            package: fields.next()?,
+            purpose: fields.next()?,
+        })
+    }
+}
+
 /// The name of each program, its package and its purpose.
 const PROGRAMS: &[&str] = &[
     "bash bash runs every script",
@@ -42,14 +53,7 @@ const PROGRAMS: &[&str] = &[
 pub(crate) fn ensure(tree: &Tree) -> Result<()> {
     // A user's PATH often lacks the directories of servers.
     let path = tree.shell.var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-    let programs = PROGRAMS.iter().filter_map(|row| {
-        let mut fields = row.splitn(3, ' ');
-        Some(Program {
-            name: fields.next()?,
-            package: fields.next()?,
-            purpose: fields.next()?,
-        })
-    });
+    let programs = PROGRAMS.iter().filter_map(|row| Program::from_row(row));
     let missing: Vec<Program> = programs
         .filter(|program| !is_on_path(program.name, &path))
         .collect();
@@ -87,6 +91,14 @@ fn is_on_path(name: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_row_has_a_program_a_package_and_a_purpose() {
+        for row in PROGRAMS {
+            assert!(Program::from_row(row).is_some(), "{row}");
+        }
+        assert!(Program::from_row("zsh zsh").is_none());
+    }
 
     #[test]
     fn is_on_path_finds_files_in_listed_directories_only() {

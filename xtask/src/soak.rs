@@ -2,7 +2,7 @@
 //! then checks for leftover processes. `cargo xtask test` runs the same tests for seconds; this
 //! command makes more calls.
 
-use crate::cargo_command::cargo;
+use crate::cargo_command::{cargo, words};
 use crate::tests_step;
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail};
@@ -23,21 +23,9 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         [_, extra, ..] => bail!("unexpected argument `{extra}`"),
     };
     for package in ["agent-bash-exec", "agent-bash-tests"] {
-        let call = [
-            "test",
-            "--package",
-            package,
-            "--test",
-            "soak",
-            "--",
-            "--nocapture",
-        ];
-        tests_step::under_census(|temp, state| {
-            cargo(tree, &call)
-                .env("TMPDIR", temp)
-                .env("XDG_STATE_HOME", state)
-                .env(COUNT_VARIABLE, count.to_string())
-        })?;
+        let call = format!("test --package {package} --test soak -- --nocapture");
+        let tests = cargo(tree, &words(&call));
+        tests_step::under_census(tests.env(COUNT_VARIABLE, count.to_string()))?;
     }
     say(&format!(
         "{count} calls each of the executor, through rpc and through mcp have left no process behind"

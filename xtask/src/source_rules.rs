@@ -271,6 +271,28 @@ mod tests {
     }
 
     #[test]
+    fn every_exemption_has_a_file_of_its_rule_and_a_reason() {
+        let is_valid = |rule: &Rule, row: &str| {
+            row.split_once(' ').is_some_and(|(path, reason)| {
+                let mut prefixes = rule.within.iter();
+                prefixes.any(|within| path.starts_with(within)) && reason.contains(' ')
+            })
+        };
+        for rule in RULES {
+            for row in rule.except {
+                assert!(is_valid(rule, row), "{row}");
+            }
+        }
+        for wrong in [
+            "crates/sink/src/a.rs",
+            "crates/sink/src/a.rs reason",
+            "tests/a.rs a good reason",
+        ] {
+            assert!(!is_valid(&RULES[0], wrong), "{wrong}");
+        }
+    }
+
+    #[test]
     fn checkout_has_no_faults() {
         check_tree(&Tree::open().unwrap()).unwrap();
     }

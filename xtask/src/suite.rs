@@ -3,7 +3,7 @@
 //! The work of each step is in the module that the step names. Cheap checks come first, so that
 //! mistakes are reported within seconds.
 
-use crate::cargo_command::{cargo, check};
+use crate::cargo_command::{cargo, check, words};
 use crate::{
     Tree, agents, built_once, clients, environments, generated, layers, links, no_arguments,
     other_targets, packaged, programs, say, source_rules, system_calls, tests_step, word_rules,
@@ -96,10 +96,6 @@ fn run<'a>(tree: &Tree, steps: impl Iterator<Item = &'a Step>) -> Result<()> {
     }
     say(&format!("all good: {:.0} s", begin.elapsed().as_secs_f64()));
     Ok(())
-}
-
-fn words(text: &str) -> Vec<&str> {
-    text.split_whitespace().collect()
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 //! The census itself is `agent_bash_tests::census`; each test finds its own leftovers. This check
 //! also finds processes that removed every mark, because they are reparented to this process.
 
-use crate::cargo_command::cargo;
-use crate::{Tree, repeated_tests};
+use crate::cargo_command::{cargo, words};
+use crate::{Tree, layers, repeated_tests};
 use agent_bash_tests::census::{Census, adopt_orphans};
 use anyhow::{Context as _, Result, bail};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xshell::Cmd;
 
@@ -16,21 +15,19 @@ const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `cargo test --workspace` under the census.
 pub(crate) fn run(tree: &Tree) -> Result<()> {
-    let binary = target_directory(tree)?.join("debug/agent-bash");
-    under_census(|temp, state| {
-        cargo(tree, &["test", "--workspace", "--no-fail-fast", "--quiet"])
-            .env("TMPDIR", temp)
-            // The census finds the leftovers of a test that sets no state directory below this one.
-            .env("XDG_STATE_HOME", state)
+    let binary = layers::target_directory(tree)?.join("debug/agent-bash");
+    let tests = cargo(tree, &words("test --workspace --no-fail-fast --quiet"));
+    under_census(
+        tests
             .env("AGENT_BASH_TEST_BINARY", binary)
             .env("INSTA_UPDATE", "no")
-            .env("RUST_BACKTRACE", "1")
-    })
+            .env("RUST_BACKTRACE", "1"),
+    )
 }
 
 /// Runs tests with new directories for temporary files and state, then checks for leftovers. A few
 /// failed tests are repeated once, see [`repeated_tests`].
-pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> Result<()> {
+pub(crate) fn under_census(tests: Cmd<'_>) -> Result<()> {
     let directory = tempfile::Builder::new()
         .prefix("agent-bash-suite-")
         .tempdir()
@@ -47,7 +44,9 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
     census.watch_directory(directory.path());
     census.watch_files(&temp);
     census.watch_files(&state);
-    let passed = repeated_tests::run(tests(&temp, &state).into());
+    // The census finds the leftovers of a test that sets no state directory below this one.
+    let tests = tests.env("TMPDIR", &temp).env("XDG_STATE_HOME", &state);
+    let passed = repeated_tests::run(tests.into());
 
     let leftovers = census.end(PROCESS_END_TIMEOUT);
     let killed = census.kill_leftovers();
@@ -58,9 +57,4 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
         bail!("the tests left behind (now removed, {killed} processes ended):\n{leftovers}");
     }
     Ok(())
-}
-
-fn target_directory(tree: &Tree) -> Result<PathBuf> {
-    let metadata = crate::layers::metadata(tree)?;
-    Ok(Path::new(metadata.target_directory.as_str()).to_owned())
 }

@@ -811,7 +811,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "hosts" | "on";
 
 /** A notice: its kind with values, and the sentence generated from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxOperations | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeWithoutCgroup | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxOperations | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -1052,7 +1052,7 @@ export interface NoticeSandboxCache {
   text: string;
 }
 
-/** The sandbox forbids a file that a message in the output names, or that a failed command tried to change. */
+/** The sandbox forbids a file that a message in the output names, or that a failed command tried to change, or asked whether it can. */
 export interface NoticeSandboxDenied {
   /** The forbidden access. */
   access: Access;
@@ -1199,6 +1199,17 @@ export interface NoticeWaitingForInput {
   kind: "waiting_for_input";
   /** `line`, `secret`, `raw` or `full_screen`. */
   state: WaitingFor;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** Limits for all processes of the call together could not be applied. They hold for each process (`memory_mb`), for this user (`processes`), or not at all (`cpu_percent`). */
+export interface NoticeWithoutCgroup {
+  kind: "without_cgroup";
+  /** The names of the limits; not empty. */
+  limits: LimitKind[];
+  /** Why. */
+  reason: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

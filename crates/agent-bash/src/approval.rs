@@ -116,6 +116,12 @@ pub struct Proposal<'a> {
 }
 
 impl Proposal<'_> {
+    /// Returns the working directory for display on one line: control and hidden characters are
+    /// marked, since an earlier call may have named the directory.
+    pub fn cwd_shown(&self) -> String {
+        visible::one_line(&self.cwd.to_string_lossy()).into_owned()
+    }
+
     /// Returns the script for display, after a line for each variable of the request, since
     /// variables can choose what the script runs. Control and hidden characters are marked.
     pub fn command_shown(&self) -> Cow<'_, str> {
@@ -163,18 +169,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_is_shown_with_the_variables_of_its_request() {
+    fn command_is_shown_with_the_variables_of_its_request_and_directory_on_one_line() {
         let request = Request::new("make\u{202e}").env([
             ("PATH".to_owned(), Some("/work/bin\n".to_owned())),
             ("CI".to_owned(), None),
         ]);
         let proposal = Proposal {
             command: &request.command,
-            cwd: Path::new("/work"),
+            cwd: Path::new("/work\n\nls"),
             request: &request,
             verdict: &Verdict::Allow,
         };
         let shown = "unset CI\nPATH=/work/bin⏎\nmake<U+202E>";
         assert_eq!(proposal.command_shown(), shown);
+        assert_eq!(proposal.cwd_shown(), "/work⏎⏎ls");
     }
 }

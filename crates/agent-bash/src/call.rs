@@ -1,17 +1,18 @@
 //! A call in progress: the caller's options, the findings and decisions of the stages, and the
 //! result. Like [`crate::tool_context`], this module depends on none of the stages.
 
+use crate::approval::Proposal;
 use crate::journal::RequestDetails;
 use crate::tool_context::Terminal;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, SandboxRequest};
 use agent_bash_core::{
-    Definitions, Executor, Invocation, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource,
-    Streams, ToolResult, Window,
+    Definitions, Executor, Invocation, Notice, Outcome, OutputConsumer, OutputLimits, Request,
+    StdinSource, Streams, ToolResult, Window,
 };
 use agent_bash_exec::Job;
 use agent_bash_journal::PrintedOutputCollector;
-use agent_bash_policy::Predefined;
+use agent_bash_policy::{Predefined, Verdict};
 use agent_bash_process::environment::PromptAnswers;
 use agent_bash_sink::CallOutput;
 use agent_bash_state::panics::WorkPanicked;
@@ -63,18 +64,10 @@ pub struct CallOptions<'a> {
 impl fmt::Debug for CallOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallOptions")
-            .field("live", &self.live.is_some())
             .field("stdin", &self.stdin)
-            .field("terminal", &self.terminal.is_some())
-            .field("is_attended", &self.is_attended)
-            .field("unlimited", &self.unlimited)
-            .field("definitions", &self.definitions.is_some())
             .field("escalation", &self.escalation)
-            .field("keep", &self.keep)
-            .field("tools", &self.tools)
-            .field("window", &self.window)
             .field("invocation", &self.invocation)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -110,6 +103,42 @@ pub(crate) struct Call {
     pub(crate) predefined: Arc<Predefined>,
     /// The user's answers to password prompts, if the user can answer those of this call.
     pub(crate) answers: Option<PromptAnswers>,
+}
+
+impl Call {
+    /// Returns a call without a command and findings, in the tool's directory.
+    pub(crate) fn new(cwd: PathBuf, limits: OutputLimits) -> Self {
+        Self {
+            command: String::new(),
+            cwd,
+            tools: None,
+            notices: Vec::new(),
+            allowed: false,
+            overridden_rule: None,
+            started: false,
+            sandbox: None,
+            window: None,
+            limits,
+            details: RequestDetails::default(),
+            printed: None,
+            invocation: None,
+            predefined: Arc::default(),
+            answers: None,
+        }
+    }
+
+    pub(crate) fn proposal<'a>(
+        &'a self,
+        request: &'a Request,
+        verdict: &'a Verdict,
+    ) -> Proposal<'a> {
+        Proposal {
+            command: &request.command,
+            cwd: &self.cwd,
+            request,
+            verdict,
+        }
+    }
 }
 
 /// How a started call ended.

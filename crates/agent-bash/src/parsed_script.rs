@@ -110,7 +110,6 @@ fn check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::RequestDetails;
     use crate::{BashTool, HostContext, profiles};
     use agent_bash_policy::{InterceptMode, Interceptor, RuleSelection, SafeMode};
     use agent_bash_test_kit::FaultyExecutor;
@@ -138,20 +137,7 @@ mod tests {
         let tool = tool.build();
         let mut call = Call {
             command: command.to_owned(),
-            cwd: "/w".into(),
-            tools: None,
-            notices: Vec::new(),
-            allowed: false,
-            overridden_rule: None,
-            started: false,
-            sandbox: None,
-            window: None,
-            limits: profiles::STANDARD.output,
-            details: RequestDetails::default(),
-            printed: None,
-            invocation: None,
-            predefined: Arc::default(),
-            answers: None,
+            ..Call::new("/w".into(), profiles::STANDARD.output)
         };
         let texts = RefCell::new(Vec::new());
         let counting = |text: &str| texts.borrow_mut().push(text.to_owned());

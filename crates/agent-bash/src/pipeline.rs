@@ -18,7 +18,6 @@ use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
 use agent_bash_state::in_order::{QueuePermit, QueueSlot};
 use agent_bash_state::panics::await_catching_panic;
 use agent_bash_tools::{FinishedCall, Refusal};
-use std::sync::Arc;
 
 /// Takes a call through all stages.
 pub(crate) async fn call(
@@ -31,21 +30,12 @@ pub(crate) async fn call(
     let answers = prepared.as_ref().map(|(_, answers)| answers.clone());
     let tool = prepared.as_ref().map_or(tool, |(tool, _)| tool);
     let mut call = Call {
-        command: String::new(),
-        cwd: tool.host.cwd.clone(),
         tools: options.tools.clone(),
-        notices: Vec::new(),
-        allowed: false,
-        overridden_rule: None,
-        started: false,
-        sandbox: None,
         window: options.window,
-        limits: tool.profile.output,
-        details: RequestDetails::default(),
         printed: journal::printed(tool),
         invocation: options.invocation.clone(),
-        predefined: Arc::default(),
         answers,
+        ..Call::new(tool.host.cwd.clone(), tool.profile.output)
     };
     let ended = await_catching_panic(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {

@@ -81,26 +81,19 @@ impl BashTool {
     /// of another tool.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
-        let context = ToolContext {
-            profile,
-            has_own_fields: false,
-            ..ToolContext::clone(&self.context)
-        };
-        Self {
-            context: Arc::new(context),
-        }
+        self.modified(|context| (context.profile, context.has_own_fields) = (profile, false))
     }
 
     /// Returns the same tool with another approver.
     #[must_use]
     pub fn with_approver(&self, approver: Arc<dyn Approver>) -> Self {
-        let context = ToolContext {
-            approver,
-            ..ToolContext::clone(&self.context)
-        };
-        Self {
-            context: Arc::new(context),
-        }
+        self.modified(|context| context.approver = approver)
+    }
+
+    fn modified(&self, change: impl FnOnce(&mut ToolContext)) -> Self {
+        let mut tool = self.clone();
+        change(Arc::make_mut(&mut tool.context));
+        tool
     }
 
     /// Checks a script without running it, as for a call whose shell has no definitions of the

@@ -32,7 +32,13 @@ impl BashTool {
         executor: Arc<dyn Executor>,
         clock: Arc<dyn Clock>,
     ) -> BashToolBuilder {
-        BashToolBuilder::new(profile, host, executor, clock)
+        BashToolBuilder {
+            profile,
+            host,
+            executor,
+            clock,
+            parts: ToolParts::default(),
+        }
     }
 }
 
@@ -42,8 +48,14 @@ pub struct BashToolBuilder {
     host: HostContext,
     executor: Arc<dyn Executor>,
     clock: Arc<dyn Clock>,
+    parts: ToolParts,
+}
+
+/// The parts of a tool that have defaults.
+#[derive(Default)]
+struct ToolParts {
     artifacts: Option<Arc<dyn ArtifactStore>>,
-    approver: Arc<dyn Approver>,
+    approver: Option<Arc<dyn Approver>>,
     askpass: Option<PathBuf>,
     rules: RuleSelection,
     exceptions: Option<Exceptions>,
@@ -68,90 +80,91 @@ pub struct BashToolBuilder {
     changes_location: Option<(PathBuf, String)>,
 }
 
-impl BashToolBuilder {
-    fn new(
-        profile: Profile,
-        host: HostContext,
-        executor: Arc<dyn Executor>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self {
-            profile,
-            host,
-            executor,
-            clock,
-            artifacts: None,
-            approver: Arc::new(AllowAll),
-            askpass: None,
-            rules: RuleSelection::default(),
-            exceptions: None,
-            interception: None,
-            safe_mode: None,
-            environment: EnvironmentPolicy::default(),
-            shell: None,
-            limits: Limits::default(),
-            prefix: None,
-            sessions: false,
-            jobs: None,
-            remote_host: None,
-            audit: None,
-            journal: None,
-            hide: None,
-            mask_secrets: MaskLevel::default(),
-            virtual_terminal: false,
-            terminal: None,
-            sandbox: SandboxSettings::default(),
-            changes: ChangesSettings::default(),
-            default_changes_level: ChangesLevel::Off,
-            changes_location: None,
-        }
-    }
+/// Makes setters with the names of the fields.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $visibility:vis $field:ident: $type:ty,)*) => {
+        impl BashToolBuilder {$(
+            $(#[$doc])*
+            #[must_use]
+            $visibility fn $field(mut self, $field: $type) -> Self {
+                self.parts.$field = $field.into();
+                self
+            }
+        )*}
+    };
+}
 
+setters! {
     /// Sets the store of full outputs. Without a store, truncated output is lost, and texts have no
     /// links to full outputs.
-    #[must_use]
-    pub fn artifacts(mut self, store: Arc<dyn ArtifactStore>) -> Self {
-        self.artifacts = Some(store);
-        self
-    }
-
+    pub artifacts: Arc<dyn ArtifactStore>,
     /// Sets the approver, which is asked before each command. The default allows all commands that
     /// no rule blocks.
-    #[must_use]
-    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.approver = approver;
-        self
-    }
-
+    pub approver: Arc<dyn Approver>,
     /// Lets the approver answer the password prompts of commands
-    /// ([`Approver::answer_prompt`]). `program` is a program that calls
+    /// ([`Approver::answer_prompt`]). The path is of a program that calls
     /// `agent_bash_process::supervisor::init` at the top of its `main`.
-    #[must_use]
-    pub fn askpass(mut self, program: Option<PathBuf>) -> Self {
-        self.askpass = program;
-        self
-    }
-
+    pub askpass: Option<PathBuf>,
     /// Sets the safety rules that apply.
-    #[must_use]
-    pub fn rules(mut self, rules: RuleSelection) -> Self {
-        self.rules = rules;
-        self
-    }
-
+    pub rules: RuleSelection,
     /// Sets the store of exceptions: each refusal then has a code by which the user can allow the
     /// command.
-    #[must_use]
-    pub fn exceptions(mut self, exceptions: Exceptions) -> Self {
-        self.exceptions = Some(exceptions);
-        self
-    }
+    pub exceptions: Exceptions,
+    /// Runs only listed commands, always with bash. At [`SafeLevel::ReadOnly`], calls also run in a
+    /// read-only sandbox.
+    pub safe_mode: SafeMode,
+    /// Sets the policy by which a command's environment is derived from the host's.
+    pub environment: EnvironmentPolicy,
+    /// Runs scripts with the shell at this absolute path instead of the profile's shell.
+    pub shell: PathBuf,
+    /// Runs `<prefix> <command>`. The rules check only the command, because the prefix comes from
+    /// the host.
+    pub prefix: String,
+    /// Allows calls to name persistent shells. The executor must support such shells, as
+    /// `agent_bash_exec::ShellCache` does.
+    pub sessions: bool,
+    /// Sets the component that starts background jobs. Without it, calls in mode `background` are
+    /// refused.
+    pub jobs: Arc<dyn JobStarter>,
+    /// Runs calls on another machine, after the policy of this tool has checked the calls. The
+    /// other machine provides the directory, time limit, shells, jobs, outputs and texts, so the
+    /// host context should describe that machine.
+    pub remote_host: Arc<dyn RemoteHost>,
+    /// Sets the executor that runs commands on terminals of their own and shows them to a user
+    /// (`agent_bash_pty::PtyExecutor`).
+    ///
+    /// The executor is used if [`Self::virtual_terminal`] is on, the profile allows terminals, and
+    /// the host's environment has neither `AGENT_BASH_NO_PTY=1` nor `PI_NO_PTY=1`. Calls with
+    /// `pty: false`, a session, `head`, `tail` or another stdin get no terminal.
+    pub terminal: Arc<dyn Executor>,
+    /// Runs commands on a terminal if a user can see the terminal: see [`Self::terminal`].
+    pub virtual_terminal: bool,
+    /// Records every finished call in the user's journal, as [`Self::audit`] does for the host.
+    pub journal: Arc<Journal>,
+    /// Sets the secrets that are masked in output. Default: none.
+    pub mask_secrets: MaskLevel,
+    /// Sets the function that masks secrets in stored texts. The default masks the secrets of the
+    /// host's environment.
+    pub(crate) hide: MaskSecrets,
+    /// Sets the sandbox of calls. The executor must support it: see [`Executor::sandbox_report`]. A
+    /// call whose sandbox cannot be provided is refused.
+    pub sandbox: SandboxSettings,
+    /// Sets how changes are recorded. Recording needs an executor that can trace, and
+    /// [`Self::changes_in`].
+    pub changes: ChangesSettings,
+    /// Sets the level of recording of ordinary calls for settings that do not name a level. If
+    /// recording is impossible at this default level, results do not report this.
+    pub default_changes_level: ChangesLevel,
+    /// Sets the resource limits of each call.
+    pub limits: Limits,
+}
 
+impl BashToolBuilder {
     /// Blocks commands for which the model has a better tool, or adds advice. The interceptor only
     /// suggests tools in [`HostContext::tools`], so it has no effect without them.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
-        self.interception = Some(Arc::new(InterceptorOptions { mode, rules }));
+        self.parts.interception = Some(Arc::new(InterceptorOptions { mode, rules }));
         self
     }
 
@@ -168,131 +181,11 @@ impl BashToolBuilder {
         self
     }
 
-    /// Runs only listed commands, always with bash. At [`SafeLevel::ReadOnly`], calls also run in a
-    /// read-only sandbox.
-    #[must_use]
-    pub fn safe_mode(mut self, mode: SafeMode) -> Self {
-        self.safe_mode = Some(mode);
-        self
-    }
-
-    /// Sets the policy by which a command's environment is derived from the host's.
-    #[must_use]
-    pub fn environment(mut self, policy: EnvironmentPolicy) -> Self {
-        self.environment = policy;
-        self
-    }
-
-    /// Runs scripts with the shell at this absolute path instead of the profile's shell.
-    #[must_use]
-    pub fn shell(mut self, path: PathBuf) -> Self {
-        self.shell = Some(path);
-        self
-    }
-
-    /// Runs `<prefix> <command>`. The rules check only the command, because the prefix comes from
-    /// the host.
-    #[must_use]
-    pub fn prefix(mut self, prefix: String) -> Self {
-        self.prefix = Some(prefix);
-        self
-    }
-
-    /// Allows calls to name persistent shells. The executor must support such shells, as
-    /// `agent_bash_exec::ShellCache` does.
-    #[must_use]
-    pub fn sessions(mut self, offered: bool) -> Self {
-        self.sessions = offered;
-        self
-    }
-
-    /// Sets the component that starts background jobs. Without it, calls in mode `background` are
-    /// refused.
-    #[must_use]
-    pub fn jobs(mut self, starter: Arc<dyn JobStarter>) -> Self {
-        self.jobs = Some(starter);
-        self
-    }
-
-    /// Runs calls on another machine, after the policy of this tool has checked the calls. The
-    /// other machine provides the directory, time limit, shells, jobs, outputs and texts, so the
-    /// host context should describe that machine.
-    #[must_use]
-    pub fn remote_host(mut self, remote_host: Arc<dyn RemoteHost>) -> Self {
-        self.remote_host = Some(remote_host);
-        self
-    }
-
-    /// Sets the executor that runs commands on terminals of their own and shows them to a user
-    /// (`agent_bash_pty::PtyExecutor`).
-    ///
-    /// The executor is used if [`Self::virtual_terminal`] is on, the profile allows terminals, and
-    /// the host's environment has neither `AGENT_BASH_NO_PTY=1` nor `PI_NO_PTY=1`. Calls with
-    /// `pty: false`, a session, `head`, `tail` or another stdin get no terminal.
-    #[must_use]
-    pub fn terminal(mut self, executor: Arc<dyn Executor>) -> Self {
-        self.terminal = Some(executor);
-        self
-    }
-
-    /// Runs commands on a terminal if a user can see the terminal: see [`Self::terminal`].
-    #[must_use]
-    pub fn virtual_terminal(mut self, on: bool) -> Self {
-        self.virtual_terminal = on;
-        self
-    }
-
     /// Records every finished call in the audit log. If `commands`, the log contains the commands
     /// themselves, else their digests and lengths. A call whose future was dropped is not recorded.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
-        self.audit = Some(AuditOptions { log, commands });
-        self
-    }
-
-    /// Records every finished call in the user's journal, as [`Self::audit`] does for the host.
-    #[must_use]
-    pub fn journal(mut self, journal: Arc<Journal>) -> Self {
-        self.journal = Some(journal);
-        self
-    }
-
-    /// Sets the secrets that are masked in output. Default: none.
-    #[must_use]
-    pub fn mask_secrets(mut self, level: MaskLevel) -> Self {
-        self.mask_secrets = level;
-        self
-    }
-
-    /// Sets the function that masks secrets in stored texts. The default masks the secrets of the
-    /// host's environment.
-    #[must_use]
-    pub(crate) fn hide(mut self, hide: MaskSecrets) -> Self {
-        self.hide = Some(hide);
-        self
-    }
-
-    /// Sets the sandbox of calls. The executor must support it: see [`Executor::sandbox_report`]. A
-    /// call whose sandbox cannot be provided is refused.
-    #[must_use]
-    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
-        self.sandbox = settings;
-        self
-    }
-
-    /// Sets how changes are recorded. Recording needs an executor that can trace, and
-    /// [`Self::changes_in`].
-    #[must_use]
-    pub fn changes(mut self, settings: ChangesSettings) -> Self {
-        self.changes = settings;
-        self
-    }
-
-    /// Sets the level of recording of ordinary calls for settings that do not name a level. If
-    /// recording is impossible at this default level, results do not report this.
-    #[must_use]
-    pub fn default_changes_level(mut self, level: ChangesLevel) -> Self {
-        self.default_changes_level = level;
+        self.parts.audit = Some(AuditOptions { log, commands });
         self
     }
 
@@ -300,7 +193,7 @@ impl BashToolBuilder {
     /// Required for trials.
     #[must_use]
     pub fn changes_in(mut self, state: PathBuf, session: impl Into<String>) -> Self {
-        self.changes_location = Some((state, session.into()));
+        self.parts.changes_location = Some((state, session.into()));
         self
     }
 
@@ -342,73 +235,73 @@ impl BashToolBuilder {
         Ok(builder)
     }
 
-    /// Sets the resource limits of each call.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
     /// Builds the tool, and finds its shell.
     pub fn build(self) -> BashTool {
-        let host_env: BTreeMap<_, _> = (*self.host.env).clone();
-        let environment = BaseEnvironment::build(host_env, &self.environment);
-        let secrets = self.environment.secrets.clone().unwrap_or_default();
-        let filter = self.environment.secrets.as_ref();
-        let mask = self.mask_secrets.mask(&self.host.env, filter);
-        let hide = self
+        let Self {
+            profile,
+            host,
+            executor,
+            clock,
+            parts,
+        } = self;
+        let host_env: BTreeMap<_, _> = (*host.env).clone();
+        let environment = BaseEnvironment::build(host_env, &parts.environment);
+        let filter = parts.environment.secrets.as_ref();
+        let mask = parts.mask_secrets.mask(&host.env, filter);
+        let secrets = filter.cloned().unwrap_or_default();
+        let hide = parts
             .hide
-            .unwrap_or_else(|| mask_secrets(Arc::clone(&self.host.env), secrets));
+            .unwrap_or_else(|| mask_secrets(Arc::clone(&host.env), secrets));
         let shell = shell_in_force(
-            &self.profile,
-            self.shell.as_deref(),
-            self.safe_mode.is_some(),
+            &profile,
+            parts.shell.as_deref(),
+            parts.safe_mode.is_some(),
             &environment.variables,
         );
         let changes = ChangeStore::new(
-            self.changes,
-            self.default_changes_level,
-            self.changes_location,
+            parts.changes,
+            parts.default_changes_level,
+            parts.changes_location,
         );
         let protected = ProtectedPaths {
-            home: self.host.home.clone(),
-            extra: self.sandbox.protected.clone(),
+            home: host.home.clone(),
+            extra: parts.sandbox.protected.clone(),
         };
-        let sandbox = match &self.safe_mode {
-            Some(mode) if mode.level == SafeLevel::ReadOnly => self.sandbox.in_safe_mode(),
-            _ => self.sandbox,
+        let sandbox = match &parts.safe_mode {
+            Some(mode) if mode.level == SafeLevel::ReadOnly => parts.sandbox.in_safe_mode(),
+            _ => parts.sandbox,
         };
-        let terminal = self
+        let terminal = parts
             .terminal
-            .filter(|_| self.virtual_terminal && self.profile.pty)
-            .and_then(|executor| Terminal::offered(executor, &self.host, &self.environment));
-        let sandbox = SandboxState::new(sandbox).with_host(&self.host);
+            .filter(|_| parts.virtual_terminal && profile.pty)
+            .and_then(|executor| Terminal::offered(executor, &host, &parts.environment));
+        let sandbox = SandboxState::new(sandbox).with_host(&host);
         BashTool {
             context: Arc::new(ToolContext {
-                profile: self.profile,
-                host: self.host,
-                executor: self.executor,
-                clock: self.clock,
-                artifacts: self.artifacts,
-                approver: self.approver,
-                askpass: self.askpass,
-                rules: self.rules,
-                exceptions: self.exceptions,
-                interception: self.interception,
-                safe_mode: self.safe_mode,
+                profile,
+                host,
+                executor,
+                clock,
+                artifacts: parts.artifacts,
+                approver: parts.approver.unwrap_or_else(|| Arc::new(AllowAll)),
+                askpass: parts.askpass,
+                rules: parts.rules,
+                exceptions: parts.exceptions,
+                interception: parts.interception,
+                safe_mode: parts.safe_mode,
                 exported_functions: Arc::new(exported_functions(&environment.variables)),
                 environment,
-                environment_policy: self.environment,
+                environment_policy: parts.environment,
                 hide,
                 mask,
                 shell,
-                limits: self.limits,
-                prefix: self.prefix,
-                sessions: self.sessions,
-                jobs: self.jobs,
-                remote_host: self.remote_host,
-                audit: self.audit,
-                journal: self.journal,
+                limits: parts.limits,
+                prefix: parts.prefix,
+                sessions: parts.sessions,
+                jobs: parts.jobs,
+                remote_host: parts.remote_host,
+                audit: parts.audit,
+                journal: parts.journal,
                 terminal,
                 sandbox: Arc::new(sandbox),
                 has_own_fields: true,

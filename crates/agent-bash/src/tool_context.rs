@@ -73,6 +73,16 @@ pub(crate) struct ToolContext {
 }
 
 impl ToolContext {
+    /// Runs work on files on another thread and returns its result. `None` if the file system does
+    /// not respond in time.
+    pub(crate) async fn within_limit<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let file_access = &self.sandbox.file_access;
+        file_access.within_limit(&*self.clock, work).await
+    }
+
     /// Returns the shell dialect in which commands are parsed.
     pub(crate) fn dialect(&self) -> Dialect {
         if let Some(remote_host) = &self.remote_host {

@@ -5,7 +5,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_changes::TemporaryTrial;
 use agent_bash_core::changes::TrialRequest;
 use agent_bash_core::{
-    Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId,
+    Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId, words,
 };
 use agent_bash_settings::CommitBy;
 use agent_bash_state::run_blocking;
@@ -21,13 +21,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_REMEMBERED_ROOTS: usize = 64;
 
 /// Variables by which git uses another repository than the repository of the working directory.
-const GIT_LOCATION_VARIABLES: [&str; 5] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_COMMON_DIR",
-];
+const GIT_LOCATION_VARIABLES: &[&str] =
+    words!["GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR"];
 
 /// True if the model is offered trials of calls in `cwd`. This requires that the model knows the
 /// field `trial`, that changes are recorded so that the model can list them, and that a trial
@@ -94,11 +89,7 @@ async fn are_held_back(
     }
     let (root, paths) = (root_of(tool, &call.cwd), paths.to_vec());
     let look = move || root().is_some_and(|root| paths.iter().all(|path| is_within(&root, path)));
-    let seen = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, look)
-        .await;
+    let seen = tool.within_limit(look).await;
     seen.unwrap_or(false)
 }
 
@@ -146,12 +137,7 @@ async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
         return false;
     }
     let root = root_of(tool, cwd);
-    let Some(Some(root)) = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, root)
-        .await
-    else {
+    let Some(Some(root)) = tool.within_limit(root).await else {
         return false;
     };
     let mut known = tool.changes.trial_roots.lock().await;
@@ -172,11 +158,7 @@ async fn probe(tool: &ToolContext, root: &Path) -> bool {
         let trial = changes.store()?.temporary_trial(changes.session(), &tree);
         trial.map_err(|error| error.to_string())
     };
-    let trial = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, begin_trial)
-        .await;
+    let trial = tool.within_limit(begin_trial).await;
     let (Some(Ok(trial)), Ok(shell)) = (trial, tool.shell.clone()) else {
         return false;
     };

@@ -84,8 +84,9 @@ impl ApplyDirectories<'_> {
     /// Returns a rolled-back plan with the files as they are now, since the rollback changed times
     /// of inodes.
     fn with_current_stats(&mut self, mut plan: ApplyPlan, not_reverted: Vec<Vec<u8>>) -> ApplyPlan {
+        let stays: HashSet<&[u8]> = not_reverted.iter().map(Vec::as_slice).collect();
         plan.ops
-            .retain(|op| op.act != SlotRename::Put && !not_reverted.contains(&op.path));
+            .retain(|op| op.act != SlotRename::Put && !stays.contains(&op.path[..]));
         let ops = plan.ops.iter_mut().map(|op| (&op.path, &mut op.current));
         let attributions = plan.attributions.iter_mut();
         for (path, current) in ops.chain(attributions.map(|it| (&it.path, &mut it.current))) {
@@ -409,7 +410,8 @@ pub(crate) fn set_attributes(
     let Some(now) = FileStat::at(dir, name)? else {
         return Err(Errno::NOENT);
     };
-    if (now.uid, now.gid) != (wanted.uid, wanted.gid) {
+    let has_owner = (now.uid, now.gid) == (wanted.uid, wanted.gid);
+    if !has_owner {
         let (user, group) = (Uid::from_raw(wanted.uid), Gid::from_raw(wanted.gid));
         chownat(
             dir,
@@ -420,16 +422,19 @@ pub(crate) fn set_attributes(
         )?;
     }
     if !is_link {
-        if attributes::all(dir, name)? != wanted.attributes {
+        let has_attributes = attributes::all(dir, name)? == wanted.attributes;
+        if !has_attributes {
             attributes::replace_all(dir, name, &wanted.attributes)?;
         }
-        // A change of owner clears set-id bits, so the mode is set afterwards.
-        chmodat(
-            dir,
-            name,
-            Mode::from_raw_mode(wanted.permissions),
-            AtFlags::empty(),
-        )?;
+        // A change of owner clears set-id bits, so the mode is set afterwards. Attributes such as
+        // an access control list are modes as well.
+        if !has_owner || !has_attributes || now.permissions() != wanted.permissions {
+            let mode = Mode::from_raw_mode(wanted.permissions);
+            chmodat(dir, name, mode, AtFlags::empty())?;
+        }
+    }
+    if now.mtime == wanted.mtime {
+        return Ok(());
     }
     let time = Timespec {
         tv_sec: wanted.mtime.0,

@@ -4,7 +4,7 @@
 use crate::file_stat::FileStat;
 use crate::plan::{ApplyPlan, SlotRename};
 use crate::rooted_dir::RootedDir;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -42,16 +42,17 @@ impl AssumedFiles {
         &self,
         root: &RootedDir,
         path: &Path,
-        mut entries: Vec<PathBuf>,
-    ) -> Vec<PathBuf> {
+        mut entries: BTreeSet<PathBuf>,
+    ) -> BTreeSet<PathBuf> {
         let directory = root.path().join(path);
         let below = self.0.range(directory.clone()..);
         let below = below.take_while(|(file, _)| file.starts_with(&directory));
         for (file, assumed) in below.filter(|(file, _)| file.parent() == Some(&directory)) {
             let name = file.strip_prefix(root.path()).unwrap_or(file);
-            entries.retain(|entry| entry != name);
             if assumed.stat.is_some() {
-                entries.push(name.to_owned());
+                entries.insert(name.to_owned());
+            } else {
+                entries.remove(name);
             }
         }
         entries

@@ -10,6 +10,7 @@ use crate::steps::Precautions;
 use crate::store::create_set;
 use crate::traced;
 use agent_bash_core::changes::ChangesId;
+use agent_bash_core::sandbox::HiddenPaths;
 use agent_bash_os::PrivateDir;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub struct BackgroundChanges {
     maybe_earlier: bool,
     /// The lowest number of the next change set, even if the directory is removed or replaced.
     lowest: u64,
-    hidden: Vec<PathBuf>,
+    hidden: HiddenPaths,
     recorder: Option<Box<Recorder>>,
 }
 

@@ -6,6 +6,16 @@ pub(crate) trait Wire: Sized {
     fn put(&self, to: &mut Vec<u8>);
     /// Decodes a value; `None` if the bytes end too early or are invalid.
     fn get(from: &mut &[u8]) -> Option<Self>;
+
+    fn put_all(values: &[Self], to: &mut Vec<u8>) {
+        for value in values {
+            value.put(to);
+        }
+    }
+
+    fn get_all(from: &mut &[u8], number: u64) -> Option<Vec<Self>> {
+        (0..number).map(|_| Self::get(from)).collect()
+    }
 }
 
 fn take<'a>(from: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
@@ -29,17 +39,36 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(u8, u32, u64, i64);
+numbers!(u32, u64, i64);
 
-impl Wire for Vec<u8> {
+impl Wire for u8 {
     fn put(&self, to: &mut Vec<u8>) {
-        (self.len() as u64).put(to);
-        to.extend_from_slice(self);
+        to.push(*self);
     }
 
     fn get(from: &mut &[u8]) -> Option<Self> {
-        let length = usize::try_from(u64::get(from)?).ok()?;
-        take(from, length).map(<[u8]>::to_vec)
+        take(from, 1).map(|byte| byte[0])
+    }
+
+    fn put_all(values: &[Self], to: &mut Vec<u8>) {
+        to.extend_from_slice(values);
+    }
+
+    fn get_all(from: &mut &[u8], number: u64) -> Option<Vec<Self>> {
+        take(from, usize::try_from(number).ok()?).map(<[u8]>::to_vec)
+    }
+}
+
+/// The number of values, then the values.
+impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, to: &mut Vec<u8>) {
+        (self.len() as u64).put(to);
+        T::put_all(self, to);
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        let number = u64::get(from)?;
+        T::get_all(from, number)
     }
 }
 
@@ -74,22 +103,31 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
     }
 }
 
-/// Encodes the number of values, then the values.
-pub(crate) fn put_all<T: Wire>(values: &[T], to: &mut Vec<u8>) {
-    (values.len() as u64).put(to);
-    for value in values {
-        value.put(to);
-    }
-}
-
-/// Decodes the values of [`put_all`].
-pub(crate) fn get_all<T: Wire>(from: &mut &[u8]) -> Option<Vec<T>> {
-    let number = u64::get(from)?;
-    (0..number).map(|_| T::get(from)).collect()
-}
-
-/// Implements [`Wire`] for a struct, field by field.
+/// Implements [`Wire`] for a struct, field by field, or for an enum, with a byte before the fields
+/// of each variant.
 macro_rules! wire {
+    (enum $name:ident { $($byte:literal => $variant:ident $(($($field:ident),+))?),* $(,)? }) => {
+        impl $crate::codec::Wire for $name {
+            fn put(&self, to: &mut Vec<u8>) {
+                match self {$(
+                    Self::$variant $(($($field),+))? => {
+                        to.push($byte);
+                        $($($crate::codec::Wire::put($field, to);)+)?
+                    }
+                )*}
+            }
+
+            fn get(from: &mut &[u8]) -> Option<Self> {
+                match <u8 as $crate::codec::Wire>::get(from)? {
+                    $($byte => {
+                        $($(let $field = $crate::codec::Wire::get(from)?;)+)?
+                        Some(Self::$variant $(($($field),+))?)
+                    })*
+                    _ => None,
+                }
+            }
+        }
+    };
     ($name:ident { $($field:ident),* $(,)? }) => {
         impl $crate::codec::Wire for $name {
             fn put(&self, to: &mut Vec<u8>) {

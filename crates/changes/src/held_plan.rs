@@ -5,7 +5,7 @@
 //! inode in the tree, and another process may write to the linked file. The plan remains with a
 //! discarded change set, so that the change set can still be listed.
 
-use crate::codec::{Wire, get_all, put_all};
+use crate::codec::{Wire, wire};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::modes::Modes;
@@ -37,12 +37,13 @@ pub(crate) struct HeldPlan {
     pub(crate) renamed: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
+wire!(HeldPlan { plan, renamed });
+
 impl HeldPlan {
     /// Writes the plan. A later commit is limited to the files of the plan.
     pub(crate) fn write(&self, set: &ChangeSet) -> io::Result<()> {
         let mut bytes = MAGIC.to_vec();
-        self.plan.put(&mut bytes);
-        put_all(&self.renamed, &mut bytes);
+        self.put(&mut bytes);
         // A file that a crash has truncated counts as missing.
         set.dir.create_new(FILE_NAME)?.write_all(&bytes)
     }
@@ -57,7 +58,9 @@ impl HeldPlan {
                 .and_then(|mut file| file.read_to_end(&mut bytes))
                 .map_err(ChangesError::io("reading", path()))?,
         };
-        Ok(parse(&bytes))
+        Ok(bytes
+            .strip_prefix(MAGIC)
+            .and_then(|mut rest| Self::get(&mut rest)))
     }
 
     /// True if the trial changed no file, apart from times.
@@ -106,13 +109,6 @@ impl HeldPlan {
         }
         Ok(())
     }
-}
-
-fn parse(bytes: &[u8]) -> Option<HeldPlan> {
-    let from = &mut bytes.strip_prefix(MAGIC)?;
-    let plan = ApplyPlan::get(from)?;
-    let renamed = get_all(from)?;
-    Some(HeldPlan { plan, renamed })
 }
 
 /// Compares a trial with the current tree: all of its files, or only those of `held_plan`. New

@@ -220,47 +220,35 @@ pub(crate) fn plan_pair(
             attributions.insert(attribution.path.clone(), (applied, attribution));
         }
     }
-    let (mut applied, mut reverted) = (ApplyPlan::default(), ApplyPlan::default());
+    let mut plans = [ApplyPlan::default(), ApplyPlan::default()];
     for (is_applied, op) in ops.into_values() {
-        let plan = if is_applied {
-            &mut applied
-        } else {
-            &mut reverted
-        };
-        plan.ops.push(op);
+        plans[usize::from(is_applied)].ops.push(op);
     }
     for (is_applied, it) in attributions.into_values() {
-        let plan = if is_applied {
-            &mut applied
-        } else {
-            &mut reverted
-        };
-        plan.attributions.push(it);
+        plans[usize::from(is_applied)].attributions.push(it);
     }
-    applied.sort();
-    reverted.sort();
+    plans.iter_mut().for_each(ApplyPlan::sort);
+    let [reverted, applied] = plans;
     Ok(PlanPair { applied, reverted })
 }
 
 /// Returns a plan without conflicting paths and the operations that depend on them.
 pub(crate) fn without_conflicts(plan: &ApplyPlan, conflicts: &[Vec<u8>]) -> ApplyPlan {
     let mut plan = plan.clone();
-    let paths: Vec<&Path> = conflicts
+    let paths = conflicts
         .iter()
-        .map(|path| Path::new(OsStr::from_bytes(path)))
-        .collect();
-    let is_excluded = |op: &PlannedOp| {
-        let path = op.path();
-        paths.iter().any(|conflict| match op.act {
-            // If a directory is not created, its entries cannot be created. If a file stays, its
-            // directory cannot be removed.
-            SlotRename::Put => path.starts_with(conflict),
-            SlotRename::Take => conflict.starts_with(path),
-            SlotRename::Swap => path == *conflict,
-        })
+        .map(|path| Path::new(OsStr::from_bytes(path)));
+    let paths: HashSet<&Path> = paths.collect();
+    let around: HashSet<&Path> = paths.iter().flat_map(|path| path.ancestors()).collect();
+    let is_excluded = |op: &PlannedOp| match op.act {
+        // If a directory is not created, its entries cannot be created. If a file stays, its
+        // directory cannot be removed.
+        SlotRename::Put => op.path().ancestors().any(|above| paths.contains(above)),
+        SlotRename::Take => around.contains(op.path()),
+        SlotRename::Swap => paths.contains(op.path()),
     };
     plan.ops.retain(|op| !is_excluded(op));
-    plan.attributions.retain(|it| !paths.contains(&it.path()));
+    plan.attributions.retain(|it| !paths.contains(it.path()));
     plan
 }
 

@@ -144,24 +144,18 @@ impl Journal {
 
     /// Records that the plan was applied, and stores its inverse.
     pub(crate) fn record_done(&mut self, inverse: ApplyPlan, steps: &dyn Steps) -> io::Result<()> {
-        let mut body = Vec::new();
-        inverse.put(&mut body);
-        self.file.write_all_at(&body, self.inverse_offset)?;
+        self.write_inverse(inverse)?;
         fsync(&self.file)?;
         steps.at(Step::Recorded)?;
-        self.inverse = Some(inverse);
         self.write_status(Status::Done)
     }
 
     /// Records a plan that a call applied before the journal was written, and stores its inverse.
     /// Does not sync, because the tree is not synced either.
     pub(crate) fn record_applied(&mut self, inverse: ApplyPlan) -> io::Result<()> {
-        let mut body = Vec::new();
-        inverse.put(&mut body);
-        self.file.write_all_at(&body, self.inverse_offset)?;
+        self.write_inverse(inverse)?;
         let done = [Status::Done.byte()];
         self.file.write_all_at(&done, MAGIC.len() as u64)?;
-        self.inverse = Some(inverse);
         self.status = Status::Done;
         Ok(())
     }
@@ -169,11 +163,16 @@ impl Journal {
     /// Records that the plan was rolled back. `inverse` is the plan with the files as they are now;
     /// its skipped paths are those that another process changed.
     pub(crate) fn record_rolled_back(&mut self, inverse: ApplyPlan) -> io::Result<()> {
+        self.write_inverse(inverse)?;
+        self.write_status(Status::RolledBack)
+    }
+
+    fn write_inverse(&mut self, inverse: ApplyPlan) -> io::Result<()> {
         let mut body = Vec::new();
         inverse.put(&mut body);
         self.file.write_all_at(&body, self.inverse_offset)?;
         self.inverse = Some(inverse);
-        self.write_status(Status::RolledBack)
+        Ok(())
     }
 
     /// Writes and syncs the status.

@@ -442,7 +442,10 @@ fn find_renames<'a>(
             with_size.pop_front();
         }
         let with_size = with_size.iter().filter(|other| !used.contains(*other));
-        for candidate in same_name.chain(with_size.take(MAX_CANDIDATES)) {
+        // Finding a candidate skips used files, which takes long among many of one size.
+        let is_needed = from.is_none() && comparisons < MAX_COMPARISONS;
+        let candidates = same_name.chain(with_size.take(MAX_CANDIDATES));
+        for candidate in candidates.take(if is_needed { usize::MAX } else { 0 }) {
             if from.is_some()
                 || comparisons >= MAX_COMPARISONS
                 || compared_bytes + stat.size > MAX_COMPARED_BYTES

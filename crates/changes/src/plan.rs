@@ -3,7 +3,7 @@
 //! inverse operations in reverse order undo the plan.
 
 use crate::attributes::Attributes;
-use crate::codec::{Wire, get_all, put_all, wire};
+use crate::codec::wire;
 use crate::file_stat::{FileStat, Time};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,24 +20,7 @@ pub(crate) enum SlotRename {
     Take,
 }
 
-impl Wire for SlotRename {
-    fn put(&self, to: &mut Vec<u8>) {
-        to.push(match self {
-            Self::Put => 0,
-            Self::Swap => 1,
-            Self::Take => 2,
-        });
-    }
-
-    fn get(from: &mut &[u8]) -> Option<Self> {
-        match u8::get(from)? {
-            0 => Some(Self::Put),
-            1 => Some(Self::Swap),
-            2 => Some(Self::Take),
-            _ => None,
-        }
-    }
-}
+wire!(enum SlotRename { 0 => Put, 1 => Swap, 2 => Take });
 
 /// One operation. No other process can access the slot, so the slot shows if the operation is done:
 /// a `Put` if the slot is empty, a `Take` if the slot has a file, a `Swap` if the slot has another
@@ -125,26 +108,13 @@ impl FileAttributes {
     }
 }
 
-impl Wire for FileAttributes {
-    fn put(&self, to: &mut Vec<u8>) {
-        self.permissions.put(to);
-        (self.uid, self.gid).put(to);
-        self.mtime.put(to);
-        put_all(&self.attributes, to);
-    }
-
-    fn get(from: &mut &[u8]) -> Option<Self> {
-        let permissions = u32::get(from)?;
-        let (uid, gid) = Wire::get(from)?;
-        Some(Self {
-            permissions,
-            uid,
-            gid,
-            mtime: Wire::get(from)?,
-            attributes: get_all(from)?,
-        })
-    }
-}
+wire!(FileAttributes {
+    permissions,
+    uid,
+    gid,
+    mtime,
+    attributes
+});
 
 /// Sets the attributes of an existing path, or of a directory that is put or taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,21 +162,11 @@ pub(crate) struct ApplyPlan {
     pub(crate) skipped: Vec<Vec<u8>>,
 }
 
-impl Wire for ApplyPlan {
-    fn put(&self, to: &mut Vec<u8>) {
-        put_all(&self.ops, to);
-        put_all(&self.attributions, to);
-        put_all(&self.skipped, to);
-    }
-
-    fn get(from: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            ops: get_all(from)?,
-            attributions: get_all(from)?,
-            skipped: get_all(from)?,
-        })
-    }
-}
+wire!(ApplyPlan {
+    ops,
+    attributions,
+    skipped
+});
 
 impl ApplyPlan {
     pub(crate) fn is_empty(&self) -> bool {

@@ -4,7 +4,7 @@ use crate::apply::set_attributes;
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use crate::further_names::has_further_names;
+use crate::further_names::NameCounts;
 use crate::git_index;
 use crate::plan::{ApplyPlan, FileAttributes, PlannedOp, SlotRename};
 use crate::recorder::{CONTENTS_FILE, ContentLocation, Index, PathRecord};
@@ -42,10 +42,9 @@ pub(crate) fn open(set: &ChangeSet, content: &ContentLocation) -> io::Result<Opt
     Ok(match content {
         ContentLocation::Link(number) | ContentLocation::Clone(number) => {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let path = Path::new(LINKS_DIR).join(number.to_string());
+            let path = link_path(*number);
             // A socket cannot be opened.
-            let stat = FileStat::at(&set.dir, path.as_os_str())?;
-            if !stat.is_some_and(|it| it.is_file()) {
+            if !link_stat(set, *number)?.is_some_and(|it| it.is_file()) {
                 return Ok(None);
             }
             let file = openat(&set.dir, &path, flags, Mode::empty())?;
@@ -120,13 +119,8 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
     for record in &index.records {
         first_records.entry(&record.path).or_insert(record);
     }
-    let state_after_call = StateAfterCall::new(set)?;
-    let original_plan = plan.clone();
-    // Operations that move files out of the tree.
-    let removed_inodes = plan.ops.iter().filter(|op| op.act != SlotRename::Put);
-    let removed_inodes: HashSet<u64> = removed_inodes
-        .filter_map(|op| Some(op.current?.ino))
-        .collect();
+    let state_after_call = StateAfterCall::new(set, plan)?;
+    let name_counts = NameCounts::new(set, plan);
     // After an undo and a redo, the file is in its slot already.
     let has_empty_slot = |op: &&mut PlannedOp| {
         op.act != SlotRename::Take && op.in_slot.is_some_and(|it| !is_in_slot(&slots, op, &it))
@@ -150,61 +144,60 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
         let restored_name = restored
             .get(&stat.ino)
             .filter(|_| stat.is_file() && stat.links > 1);
+        let link = match record.content {
+            ContentLocation::Link(number) | ContentLocation::Clone(number) => {
+                link_stat(set, number).map_err(failed())?
+            }
+            _ => None,
+        };
         if let ContentLocation::Link(number) = record.content
-            && let Some(link) = link_stat(set, number).map_err(failed())?
-            && link.is_file()
-            && state_after_call.was_changed_since(record, &link)
+            && let Some(link) = link.filter(FileStat::is_file)
         {
-            // The linked file was changed after the call, so it is no preimage. If an undo has
-            // restored the file by a copy, the copy is used. Otherwise the preimage is lost.
-            let Some(from) = state_after_call.file_in_place_of(&original_plan, &link) else {
-                let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
-                let (conflicts, without_conflict) = (vec![path], 0);
-                return Err(ChangesError::Conflict {
-                    id,
-                    conflicts,
-                    without_conflict,
-                });
-            };
-            let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
-            let from = tree.file(&from).map_err(io::Error::from);
-            let from = from.map_err(failed())?;
-            copy_into_slot(&slots, name, &mut File::from(from), &attributes).map_err(failed())?;
-            continue;
+            if state_after_call.was_changed_since(record, &link) {
+                // The linked file was changed after the call, so it is no preimage. If an undo has
+                // restored the file by a copy, the copy is used. Otherwise the preimage is lost.
+                let from = state_after_call.file_in_place_of(&link);
+                let from = from.ok_or_else(|| lost_preimage(set, op))?;
+                let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
+                let from = tree.file(from).map_err(io::Error::from);
+                let from = from.map_err(failed())?;
+                copy_into_slot(&slots, name, &mut File::from(from), &attributes)
+                    .map_err(failed())?;
+                continue;
+            }
+            if restored_name.is_none() && name_counts.has_further_names(&link, &stat) {
+                let content = open(set, &record.content).map_err(failed())?;
+                let (mut from, _) =
+                    content.ok_or_else(|| failed()(io::ErrorKind::NotFound.into()))?;
+                copy_into_slot(&slots, name, &mut from, &attributes).map_err(failed())?;
+                restored.insert(stat.ino, name.to_owned());
+                used_links.insert(number);
+                continue;
+            }
         }
-        if let ContentLocation::Link(number) = record.content
-            && let Some(link) = link_stat(set, number).map_err(failed())?
-            && link.is_file()
-            && restored_name.is_none()
-            && has_further_names(set, &link, &stat, &original_plan)
-        {
-            let content = open(set, &record.content).map_err(failed())?;
-            let (mut from, _) = content.ok_or_else(|| failed()(io::ErrorKind::NotFound.into()))?;
-            copy_into_slot(&slots, name, &mut from, &attributes).map_err(failed())?;
-            restored.insert(stat.ino, name.to_owned());
-            used_links.insert(number);
-            continue;
-        }
-        let stays = |ino| !removed_inodes.contains(&ino);
+        let can_use_link =
+            |number| can_use_link(set, number, link.as_ref(), &attributes, &name_counts);
+        let files = (&stat, &attributes);
         unpack_file(
             set,
             &slots,
             name,
             record,
-            (&stat, &attributes),
+            files,
             restored_name,
-            stays,
+            can_use_link,
         )
         .map_err(failed())?;
         restored.entry(stat.ino).or_insert_with(|| name.to_owned());
         if let ContentLocation::Link(number) | ContentLocation::Clone(number) = record.content {
             used_links.insert(number);
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        op.slot_digest = openat(&slots, name, flags, Mode::empty())
-            .ok()
-            .filter(|_| git_index::is_index(op.path()))
-            .and_then(git_index::entries_digest);
+        if git_index::is_index(op.path()) {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            op.slot_digest = openat(&slots, name, flags, Mode::empty())
+                .ok()
+                .and_then(git_index::entries_digest);
+        }
     }
     drop_links(set, &index, plan, &used_links);
     for op in plan.ops.iter_mut().filter(|op| op.act != SlotRename::Take) {
@@ -214,6 +207,14 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             .map_err(ChangesError::errno("looking at", set.dir().join(&slot)))?;
     }
     Ok(())
+}
+
+fn lost_preimage(set: &ChangeSet, op: &PlannedOp) -> ChangesError {
+    ChangesError::Conflict {
+        id: set.id,
+        conflicts: vec![FileName::new(OsStr::from_bytes(&op.path))],
+        without_conflict: 0,
+    }
 }
 
 /// Removes preimage links whose files are in slots now. Otherwise files of the tree would have
@@ -230,11 +231,7 @@ fn drop_links(set: &ChangeSet, index: &Index, plan: &ApplyPlan, used_links: &Has
     }
     for number in used_links.difference(&needed_links) {
         // A link that stays does no harm.
-        let _ = unlinkat(
-            &set.dir,
-            Path::new(LINKS_DIR).join(number.to_string()),
-            AtFlags::empty(),
-        );
+        let _ = unlinkat(&set.dir, link_path(*number), AtFlags::empty());
     }
 }
 
@@ -246,7 +243,7 @@ fn is_in_slot(slots: &OwnedFd, op: &PlannedOp, file: &FileStat) -> bool {
 }
 
 /// Creates the file of a record in a slot. `restored_name` is a slot with another name of the same
-/// file. `stays` is true for the inode of a file that the plan leaves in the tree.
+/// file. `can_use_link` is true if the preimage link with this number can become the file.
 fn unpack_file(
     set: &ChangeSet,
     slots: &OwnedFd,
@@ -254,7 +251,7 @@ fn unpack_file(
     record: &PathRecord,
     (stat, attributes): (&FileStat, &FileAttributes),
     restored_name: Option<&OsString>,
-    stays: impl Fn(u64) -> bool,
+    can_use_link: impl Fn(u64) -> io::Result<bool>,
 ) -> io::Result<()> {
     // A file in the slot is from an undo that failed before it began.
     match unlinkat(slots, name, AtFlags::empty()) {
@@ -269,10 +266,9 @@ fn unpack_file(
         _ if stat.is_dir() => mkdirat(slots, name, Mode::RWXU)?,
         ContentLocation::Target(target) => symlinkat(OsStr::from_bytes(target), slots, name)?,
         ContentLocation::Link(number) | ContentLocation::Clone(number)
-            if can_use_link(set, *number, attributes, &stays)? =>
+            if can_use_link(*number)? =>
         {
-            let link = Path::new(LINKS_DIR).join(number.to_string());
-            linkat(&set.dir, &link, slots, name, AtFlags::empty())?;
+            linkat(&set.dir, link_path(*number), slots, name, AtFlags::empty())?;
         }
         _ if !stat.is_file() => {
             let mode = Mode::RUSR | Mode::WUSR;
@@ -292,9 +288,13 @@ fn unpack_file(
     Ok(())
 }
 
+/// The path of a preimage link below the directory of its change set.
+fn link_path(number: u64) -> PathBuf {
+    Path::new(LINKS_DIR).join(number.to_string())
+}
+
 fn link_stat(set: &ChangeSet, number: u64) -> io::Result<Option<FileStat>> {
-    let links = openat(&set.dir, LINKS_DIR, DIRECTORY_FLAGS, Mode::empty())?;
-    Ok(FileStat::at(&links, OsStr::new(&number.to_string()))?)
+    Ok(FileStat::at(&set.dir, link_path(number).as_os_str())?)
 }
 
 /// Copies a preimage into a slot.
@@ -320,20 +320,16 @@ fn copy_into_slot(
 fn can_use_link(
     set: &ChangeSet,
     number: u64,
+    link: Option<&FileStat>,
     wanted: &FileAttributes,
-    stays: impl Fn(u64) -> bool,
+    name_counts: &NameCounts<'_>,
 ) -> io::Result<bool> {
-    let links = openat(&set.dir, LINKS_DIR, DIRECTORY_FLAGS, Mode::empty())?;
-    let name = number.to_string();
-    let name = OsStr::new(&name);
-    let Some(now) = FileStat::at(&links, name)? else {
-        return Err(io::ErrorKind::NotFound.into());
-    };
-    if stays(now.ino) {
+    let now = link.ok_or(io::ErrorKind::NotFound)?;
+    if !name_counts.is_removed(now.ino) {
         return Ok(true);
     }
-    let attributes = attributes::all(links.as_fd(), name)?;
-    Ok(FileAttributes::new(&now, attributes) == *wanted)
+    let attributes = attributes::all(set.dir.as_fd(), link_path(number).as_os_str())?;
+    Ok(FileAttributes::new(now, attributes) == *wanted)
 }
 
 pub(crate) fn stores_preimages(set: &ChangeSet) -> bool {

@@ -21,6 +21,7 @@ use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, LINKS_DIR, try_lock};
 use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
+use agent_bash_core::sandbox::HiddenPaths;
 use agent_bash_os::PrivateDir;
 use index::IndexEntry;
 pub(crate) use index::{ContentLocation, INDEX_FILE, Index, PathRecord, append_unknown_change};
@@ -126,7 +127,7 @@ pub struct Recorder {
     outside: OutsideCounter,
     next_link: u64,
     /// Hidden paths, which are never read.
-    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) hidden: HiddenPaths,
 }
 
 impl Recorder {
@@ -174,7 +175,7 @@ impl Recorder {
             user: User::current(),
             outside: OutsideCounter::default(),
             next_link: 0,
-            hidden: Vec::new(),
+            hidden: HiddenPaths::default(),
         })
     }
 
@@ -205,7 +206,7 @@ impl Recorder {
     /// Sets hidden paths. Changes of these paths and of files below them are recorded without a
     /// preimage.
     #[must_use]
-    pub fn with_hidden_paths(mut self, paths: Vec<PathBuf>) -> Self {
+    pub fn with_hidden_paths(mut self, paths: HiddenPaths) -> Self {
         self.hidden = paths;
         self
     }
@@ -382,8 +383,7 @@ impl Recorder {
     }
 
     fn is_hidden(&self, path: &Path) -> bool {
-        let path = self.root.join(path);
-        self.hidden.iter().any(|hidden| path.starts_with(hidden))
+        self.hidden.hiding(&self.root.join(path)).is_some()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A change set: its directory and its state.
 
-use crate::codec::Wire;
+use crate::codec::{Wire, wire};
 use crate::error::ChangesError;
 use crate::file_stat::Time;
 use crate::journal::{Journal, Status};
@@ -50,30 +50,14 @@ pub(crate) enum SetState {
     Interrupted,
 }
 
-impl Wire for SetState {
-    fn put(&self, to: &mut Vec<u8>) {
-        to.push(match self {
-            Self::Running => b'r',
-            Self::Held => b'h',
-            Self::Done => b'd',
-            Self::Undone => b'u',
-            Self::Discarded => b'x',
-            Self::Interrupted => b'i',
-        });
-    }
-
-    fn get(from: &mut &[u8]) -> Option<Self> {
-        match u8::get(from)? {
-            b'r' => Some(Self::Running),
-            b'h' => Some(Self::Held),
-            b'd' => Some(Self::Done),
-            b'u' => Some(Self::Undone),
-            b'x' => Some(Self::Discarded),
-            b'i' => Some(Self::Interrupted),
-            _ => None,
-        }
-    }
-}
+wire!(enum SetState {
+    b'r' => Running,
+    b'h' => Held,
+    b'd' => Done,
+    b'u' => Undone,
+    b'x' => Discarded,
+    b'i' => Interrupted,
+});
 
 /// A change set whose lock this process holds. If the value is dropped without an end, or the
 /// process dies, the next [`Store::open`](crate::Store::open) discards a trial and marks a trace as

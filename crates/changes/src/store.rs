@@ -20,7 +20,7 @@ use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -205,19 +205,13 @@ impl Store {
     /// Returns the lowest number that a new change set of the session may have.
     pub(crate) fn lowest_new_number(&self, session: &PrivateDir) -> Result<u64, ChangesError> {
         let next = self.known_numbers.next(session);
-        next.map_err(ChangesError::io(
-            "numbering a change set in",
-            session.path(),
-        ))
+        next.map_err(numbering_error(session))
     }
 
     /// Returns the lowest number that may name a change set of this directory.
     pub(crate) fn first_number(&self, session: &PrivateDir) -> Result<ChangesId, ChangesError> {
         let first = self.known_numbers.first(session);
-        first.map_err(ChangesError::io(
-            "numbering a change set in",
-            session.path(),
-        ))
+        first.map_err(numbering_error(session))
     }
 
     /// Records that this process uses or shows the number.
@@ -227,10 +221,7 @@ impl Store {
         id: ChangesId,
     ) -> Result<(), ChangesError> {
         let recorded = self.known_numbers.record(session, id);
-        recorded.map_err(ChangesError::io(
-            "numbering a change set in",
-            session.path(),
-        ))
+        recorded.map_err(numbering_error(session))
     }
 
     /// Returns an error if the tree contains the store, or the store contains the tree.
@@ -268,6 +259,10 @@ impl Store {
                 .map_err(ChangesError::io("opening", self.path.join(name))),
         }
     }
+}
+
+fn numbering_error(session: &PrivateDir) -> impl FnOnce(io::Error) -> ChangesError {
+    ChangesError::io("numbering a change set in", session.path())
 }
 
 /// Creates the next change set of a session. Its number is at least `lowest`.

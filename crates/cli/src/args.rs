@@ -3,42 +3,36 @@
 
 mod about;
 mod allow;
-mod artifact;
-mod changes;
 mod check;
-mod clean;
 mod cp;
 mod generated;
 mod hook;
-mod jobs;
-mod log;
-mod mcp;
-mod rpc;
+mod records;
 mod run;
+mod serving;
 mod setup;
 mod shell;
-mod tui;
 mod values;
 
 pub(crate) use about::{
     DoctorArgs, EnvArgs, SandboxAction, SandboxArgs, SandboxRunArgs, SchemaArgs, SettingsArgs,
 };
 pub(crate) use allow::AllowArgs;
-pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
-pub(crate) use changes::{ChangesAction, ChangesArgs};
 pub(crate) use check::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
-pub(crate) use clean::CleanArgs;
 pub(crate) use cp::CpArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
-pub(crate) use hook::{HookArgs, NamedAgent, TakeOverArg};
-pub(crate) use jobs::{JobsAction, JobsArgs};
-pub(crate) use log::{LogArgs, RecordSelection, ReportArgs};
-pub(crate) use mcp::McpArgs;
-pub(crate) use rpc::{RpcArgs, ServingArgs};
+pub(crate) use hook::{HookArgs, TakeOverArg};
+pub(crate) use records::artifact::{ArtifactAction, ArtifactArgs};
+pub(crate) use records::changes::{ChangesAction, ChangesArgs};
+pub(crate) use records::clean::CleanArgs;
+pub(crate) use records::jobs::{JobsAction, JobsArgs};
+pub(crate) use records::log::{LogArgs, RecordSelection, ReportArgs};
 pub(crate) use run::RunArgs;
+pub(crate) use serving::mcp::McpArgs;
+pub(crate) use serving::rpc::{RpcArgs, ServingArgs};
+pub(crate) use serving::tui::{ThemeArg, TuiArgs};
 pub(crate) use setup::{ChosenAgent, SetupArgs, SetupWay};
 pub(crate) use shell::ShellArgs;
-pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
 pub(crate) use values::{

@@ -8,6 +8,7 @@ pub(crate) mod clean;
 pub(crate) mod cp;
 mod default_state;
 pub(crate) mod doctor;
+mod encryption;
 pub(crate) mod env;
 mod find_record;
 pub(crate) mod generated;

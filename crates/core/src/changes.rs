@@ -20,9 +20,9 @@ pub use text::{
 };
 pub use trace_state::TraceState;
 
+use crate::enum_words::enum_words;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 /// The largest number of files named in a result.
@@ -45,20 +45,14 @@ pub enum ChangesLevel {
     Undo,
 }
 
-impl ChangesLevel {
-    /// Returns the word used in settings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::List => "list",
-            Self::Undo => "undo",
-        }
-    }
-}
-
-impl fmt::Display for ChangesLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+enum_words! {
+    ChangesLevel { Off => "off", List => "list", Undo => "undo" }
+    Change {
+        Created => "created",
+        Changed => "changed",
+        Deleted => "deleted",
+        Renamed => "renamed",
+        Mode => "mode",
     }
 }
 
@@ -321,19 +315,6 @@ pub enum Change {
     Renamed,
     /// Permissions, owner, times or attributes changed; the contents did not.
     Mode,
-}
-
-impl Change {
-    /// Returns the word used in JSON and texts.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Changed => "changed",
-            Self::Deleted => "deleted",
-            Self::Renamed => "renamed",
-            Self::Mode => "mode",
-        }
-    }
 }
 
 /// A file that a call changed. Paths are below the root, separated by `/`.

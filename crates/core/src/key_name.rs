@@ -1,38 +1,25 @@
 //! Names of keys, as programs and models write them: `Enter`, `C-c`, `M-x`, `S-Tab`, `F1`.
 
 use crate::key::{Key, KeyInput, KeyModifiers};
+use crate::words;
 
 /// Keys with a name, in every accepted spelling. Letter case does not matter.
-static NAMED_KEYS: &[(&str, Key)] = &[
-    ("Enter", Key::Enter),
-    ("Return", Key::Enter),
-    ("Tab", Key::Tab),
-    ("Space", Key::Char(' ')),
-    ("Backspace", Key::Backspace),
-    ("BSpace", Key::Backspace),
-    ("Escape", Key::Escape),
-    ("Esc", Key::Escape),
-    ("Up", Key::Up),
-    ("Down", Key::Down),
-    ("Left", Key::Left),
-    ("Right", Key::Right),
-    ("ArrowUp", Key::Up),
-    ("ArrowDown", Key::Down),
-    ("ArrowLeft", Key::Left),
-    ("ArrowRight", Key::Right),
-    ("Home", Key::Home),
-    ("End", Key::End),
-    ("PageUp", Key::PageUp),
-    ("PgUp", Key::PageUp),
-    ("PPage", Key::PageUp),
-    ("PageDown", Key::PageDown),
-    ("PgDn", Key::PageDown),
-    ("NPage", Key::PageDown),
-    ("Insert", Key::Insert),
-    ("IC", Key::Insert),
-    ("Delete", Key::Delete),
-    ("Del", Key::Delete),
-    ("DC", Key::Delete),
+static NAMED_KEYS: &[(Key, &[&str])] = &[
+    (Key::Enter, words!["Enter Return"]),
+    (Key::Tab, words!["Tab"]),
+    (Key::Char(' '), words!["Space"]),
+    (Key::Backspace, words!["Backspace BSpace"]),
+    (Key::Escape, words!["Escape Esc"]),
+    (Key::Up, words!["Up ArrowUp"]),
+    (Key::Down, words!["Down ArrowDown"]),
+    (Key::Left, words!["Left ArrowLeft"]),
+    (Key::Right, words!["Right ArrowRight"]),
+    (Key::Home, words!["Home"]),
+    (Key::End, words!["End"]),
+    (Key::PageUp, words!["PageUp PgUp PPage"]),
+    (Key::PageDown, words!["PageDown PgDn NPage"]),
+    (Key::Insert, words!["Insert IC"]),
+    (Key::Delete, words!["Delete Del DC"]),
 ];
 
 /// The number of the last function key.
@@ -48,22 +35,10 @@ enum Modifier {
 
 /// Prefixes of a name, and the modifier that each prefix stands for. The letter case of `C-`, `M-`,
 /// `A-` and `S-` matters; the case of the long prefixes does not.
-const PREFIXES: [(&str, Modifier); 15] = [
-    ("C-", Modifier::Ctrl),
-    ("^", Modifier::Ctrl),
-    ("ctrl-", Modifier::Ctrl),
-    ("ctrl+", Modifier::Ctrl),
-    ("control-", Modifier::Ctrl),
-    ("control+", Modifier::Ctrl),
-    ("M-", Modifier::Alt),
-    ("A-", Modifier::Alt),
-    ("alt-", Modifier::Alt),
-    ("alt+", Modifier::Alt),
-    ("meta-", Modifier::Alt),
-    ("meta+", Modifier::Alt),
-    ("S-", Modifier::Shift),
-    ("shift-", Modifier::Shift),
-    ("shift+", Modifier::Shift),
+const PREFIXES: [(Modifier, &[&str]); 3] = [
+    (Modifier::Ctrl, words!["C- ^ ctrl- ctrl+ control- control+"]),
+    (Modifier::Alt, words!["M- A- alt- alt+ meta- meta+"]),
+    (Modifier::Shift, words!["S- shift- shift+"]),
 ];
 
 /// A text that names no key.
@@ -102,12 +77,14 @@ impl KeyInput {
 /// Splits off the first modifier of a name. Returns `None` if the name has no modifier, or if no
 /// key follows the modifier.
 fn split_prefix(name: &str) -> Option<(Modifier, &str)> {
-    PREFIXES.into_iter().find_map(|(prefix, modifier)| {
+    let after = |prefix: &&str| {
         let (start, rest) = name.split_at_checked(prefix.len())?;
         let is_short = prefix.len() <= 2;
-        let matches = start == prefix || (!is_short && start.eq_ignore_ascii_case(prefix));
-        (matches && !rest.is_empty()).then_some((modifier, rest))
-    })
+        let matches = start == *prefix || (!is_short && start.eq_ignore_ascii_case(prefix));
+        (matches && !rest.is_empty()).then_some(rest)
+    };
+    let mut all = PREFIXES.into_iter();
+    all.find_map(|(modifier, prefixes)| Some((modifier, prefixes.iter().find_map(after)?)))
 }
 
 /// Returns the key with this name, without modifiers.
@@ -123,8 +100,11 @@ fn key(name: &str) -> Option<Key> {
         return Some(Key::Function(number));
     }
     let mut named = NAMED_KEYS.iter();
-    let named = named.find(|(known, _)| known.eq_ignore_ascii_case(name));
-    named.map(|(_, key)| key.clone())
+    let named = named.find(|(_, names)| {
+        let mut names = names.iter();
+        names.any(|known| known.eq_ignore_ascii_case(name))
+    });
+    named.map(|(key, _)| key.clone())
 }
 
 #[cfg(test)]
@@ -182,9 +162,11 @@ mod tests {
 
     #[test]
     fn every_name_is_accepted_in_any_case() {
-        for (name, key) in NAMED_KEYS {
-            for name in [(*name).to_owned(), name.to_lowercase(), name.to_uppercase()] {
-                assert_eq!(named(&name).0, *key, "{name}");
+        for (key, names) in NAMED_KEYS {
+            for name in *names {
+                for name in [(*name).to_owned(), name.to_lowercase(), name.to_uppercase()] {
+                    assert_eq!(named(&name).0, *key, "{name}");
+                }
             }
         }
     }

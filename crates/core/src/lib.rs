@@ -16,6 +16,7 @@ mod characters;
 mod clock;
 mod definitions;
 mod duration_text;
+mod enum_words;
 mod environment;
 mod hex;
 mod ids;
@@ -27,6 +28,7 @@ mod mask;
 mod not_started;
 mod notice;
 mod observed;
+pub mod os_text;
 mod parse;
 mod policy_findings;
 mod profile;
@@ -83,7 +85,7 @@ pub use run::{
     Shell, StdinSource,
 };
 pub use screen::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
-pub use size_text::{SizeStyle, size_text};
+pub use size_text::{SizeStyle, plural, size_text};
 pub use status::Status;
 pub use stream::{StreamId, Streams};
 pub use timestamp::Timestamp;

@@ -3,13 +3,13 @@
 mod sentences;
 
 use crate::changes::ChangesId;
+use crate::enum_words::enum_words;
 use crate::sandbox::{
     Access, DenialBasis, MissingPromise, Network, RefusedHost, RefusedOperations, SandboxLevel,
     UnknownObservation,
 };
 use crate::{Holder, Stage, Survivor, WaitingFor, visible};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// A notice: its kind with values, and the sentence generated from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,6 +145,14 @@ pub enum NoticeKind {
         /// The limit in force.
         value: u64,
     },
+    /// Limits for all processes of the call together could not be applied. They hold for each
+    /// process (`memory_mb`), for this user (`processes`), or not at all (`cpu_percent`).
+    WithoutCgroup {
+        /// The names of the limits; not empty.
+        limits: Vec<LimitKind>,
+        /// Why.
+        reason: String,
+    },
     /// The user's shell configuration was not loaded.
     SnapshotSkipped {
         /// Why.
@@ -170,7 +178,7 @@ pub enum NoticeKind {
         reason: String,
     },
     /// The sandbox forbids a file that a message in the output names, or that a failed command
-    /// tried to change.
+    /// tried to change, or asked whether it can.
     SandboxDenied {
         /// The file; absolute.
         path: String,
@@ -320,15 +328,13 @@ pub enum LimitKind {
     CpuPercent,
 }
 
-impl fmt::Display for LimitKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::CpuS => "cpu_s",
-            Self::FileMb => "file_mb",
-            Self::MemoryMb => "memory_mb",
-            Self::Processes => "processes",
-            Self::CpuPercent => "cpu_percent",
-        })
+enum_words! {
+    LimitKind {
+        CpuS => "cpu_s",
+        FileMb => "file_mb",
+        MemoryMb => "memory_mb",
+        Processes => "processes",
+        CpuPercent => "cpu_percent",
     }
 }
 
@@ -336,48 +342,16 @@ impl NoticeKind {
     /// True if the notice affects what a model should believe or do. `standard` includes it in the
     /// text; other notices are only in the data.
     pub fn is_for_model(&self) -> bool {
-        match self {
-            Self::Survivors { .. }
-            | Self::FailedStage { .. }
-            | Self::SessionReset { .. }
-            | Self::TimeoutClamped { .. }
-            | Self::ArtifactFailed { .. }
-            | Self::Overwritten { .. }
-            | Self::SecretsMasked { .. }
-            | Self::HeadSatisfied { .. }
-            | Self::LimitHit { .. }
-            | Self::RuleAdvice { .. }
-            | Self::AllowedByUser { .. }
-            | Self::SandboxDenied { .. }
-            | Self::SandboxSockets { .. }
-            | Self::SandboxOperations { .. }
-            | Self::SandboxCache { .. }
-            | Self::SandboxNetwork { .. }
-            | Self::SandboxHosts { .. }
-            | Self::SandboxPartial { .. }
-            | Self::ProtectedChanged { .. }
-            | Self::ProtectedInTrial { .. }
-            | Self::GitConfigDropped { .. }
-            | Self::SandboxUnsupported
-            | Self::SandboxUnknown { .. }
-            | Self::Changes { .. }
-            | Self::ChangesUnknown { .. }
-            | Self::ChangesLimit { .. }
-            | Self::ChangesUntraced { .. }
-            | Self::DefinitionMissing { .. }
-            | Self::SnapshotSkipped { .. }
-            | Self::SnapshotLoaded
-            | Self::PortInUse { .. }
-            | Self::LockHeld { .. }
-            | Self::PromptUnanswered { .. }
-            | Self::WaitingForInput { .. } => true,
+        !matches!(
+            self,
             Self::FieldRenamed { .. }
-            | Self::Lifted { .. }
-            | Self::Advice { .. }
-            | Self::AuditFailed { .. }
-            | Self::JournalFailed { .. }
-            | Self::WithoutSupervisor { .. } => false,
-        }
+                | Self::Lifted { .. }
+                | Self::Advice { .. }
+                | Self::AuditFailed { .. }
+                | Self::JournalFailed { .. }
+                | Self::WithoutCgroup { .. }
+                | Self::WithoutSupervisor { .. }
+        )
     }
 }
 

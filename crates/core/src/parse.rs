@@ -10,6 +10,7 @@ pub use request_error::RequestError;
 
 use crate::request::{MAX_COMMAND_BYTES, MAX_SHOW_KB, Mode, Request};
 use crate::sandbox::SandboxRequest;
+use crate::words;
 use crate::{Notice, NoticeKind, SessionName};
 use fields::{DIRECTORIES_FORM, Fields, SHOW_KB_FORM, bad_value, type_name};
 use serde_json::{Map, Value};
@@ -34,22 +35,8 @@ impl From<Request> for Parsed {
 }
 
 /// All accepted fields.
-const FIELDS: [&str; 16] = [
-    "command",
-    "mode",
-    "timeout",
-    "wait",
-    "cwd",
-    "head",
-    "tail",
-    "show",
-    "show_kb",
-    "session",
-    "pty",
-    "env",
-    "stdin",
-    "sandbox",
-    "trial",
+const FIELDS: &[&str] = words![
+    "command mode timeout wait cwd head tail show show_kb session pty env stdin sandbox trial",
     "description",
 ];
 /// Alternative names that models are known to use, and the fields they mean.
@@ -168,7 +155,7 @@ fn canonical_fields<'a>(
     let mut fields = BTreeMap::new();
     let mut renamed = Vec::new();
     for (name, value) in given {
-        if let Some(known) = FIELDS.into_iter().find(|known| known == name) {
+        if let Some(known) = FIELDS.iter().copied().find(|known| known == name) {
             fields.insert(known, value);
         } else if let Some((_, known)) = ALTERNATIVE_NAMES
             .into_iter()
@@ -214,7 +201,8 @@ fn renamed_notice(given: &str, used: &str) -> Notice {
 fn nearest_field(name: &str) -> Option<&'static str> {
     let lower = name.to_lowercase();
     FIELDS
-        .into_iter()
+        .iter()
+        .copied()
         .map(|known| (known, known))
         .chain(ALTERNATIVE_NAMES)
         .map(|(spelling, known)| (strsim::damerau_levenshtein(&lower, spelling), known))

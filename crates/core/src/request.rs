@@ -18,7 +18,7 @@ pub const MAX_SHOW_KB: u64 = 400;
 
 /// A call as data. Parsed from JSON by [`crate::parse_request`], which knows the accepted
 /// spellings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -79,21 +79,7 @@ impl Request {
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
-            mode: None,
-            timeout: None,
-            wait: None,
-            cwd: None,
-            head: None,
-            tail: None,
-            show: None,
-            show_kb: None,
-            session: None,
-            pty: None,
-            env: BTreeMap::new(),
-            stdin: StdinMode::Null,
-            sandbox: None,
-            trial: None,
-            description: None,
+            ..Self::default()
         }
     }
 }

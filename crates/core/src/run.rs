@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,6 +105,14 @@ pub trait OutputConsumer: Send {
     /// The next chunk is read only when this function has returned, so a slow consumer applies
     /// backpressure, and no output is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow;
+
+    /// Returns the pipe or socket to which an executor may move output of this stream by itself.
+    /// The consumer does not receive moved bytes, but the last byte of the output is never moved.
+    /// The default returns `None`: the consumer receives all output.
+    fn destination(&self, stream: StreamId) -> Option<BorrowedFd<'_>> {
+        let _ = stream;
+        None
+    }
 
     /// Offers a mask for secrets. A consumer that returns true masks the output itself, and
     /// receives the output as printed. The default returns false: the consumer receives masked

@@ -1,15 +1,17 @@
 //! The sandbox of a call as values: the request, the plan, and what was observed.
 //! `agent-bash-sandbox` enforces the plan with the kernel.
 
+mod hidden_paths;
 mod host_secret;
 mod options;
 
+pub use hidden_paths::{HiddenBelow, HiddenName, HiddenPaths};
 pub use host_secret::HostSecret;
 pub use options::{Escalation, LackingPolicy, TmpDirectory};
 
+use crate::enum_words::enum_words;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The policy of a sandbox. All paths are absolute; the part that exists is canonical.
@@ -31,7 +33,7 @@ pub struct Plan {
     /// Writable directories and files, without the private directories of each shell.
     pub writable: Vec<PathBuf>,
     /// Files and directories that cannot be read because they hold secrets.
-    pub hidden: Vec<PathBuf>,
+    pub hidden: HiddenPaths,
     /// Files and directories below writable directories that cannot be changed.
     pub protected: Vec<PathBuf>,
     /// Accessible devices, in addition to harmless ones such as `/dev/null`.
@@ -64,6 +66,7 @@ pub struct Caches {
     pub writable: Vec<PathBuf>,
     /// Environment variables, and their values, that move the caches of tools into private
     /// directories.
+    #[serde(with = "crate::os_text::variables")]
     pub variables: Vec<(OsString, OsString)>,
     /// Pairs of a private directory and a tool's fixed directory. [`Tier::Full`] mounts the private
     /// directory over the fixed one.
@@ -83,19 +86,12 @@ impl Plan {
             secrets: Vec::new(),
             tier,
             writable: Vec::new(),
-            hidden: Vec::new(),
+            hidden: HiddenPaths::default(),
             protected: Vec::new(),
             devices: Vec::new(),
             caches: Caches::default(),
             git_config: None,
         }
-    }
-
-    /// Returns the entry of [`Self::hidden`] that hides this canonical path: the path itself or a
-    /// directory above it.
-    pub fn hidden_by(&self, path: &Path) -> Option<&Path> {
-        let entry = self.hidden.iter().find(|hidden| path.starts_with(hidden));
-        entry.map(PathBuf::as_path)
     }
 
     /// True if the call does not run in the network namespace of the host. Calls with equal
@@ -129,7 +125,7 @@ impl Plan {
     /// True if the sandbox mounts another directory or file over this canonical path.
     pub fn covers(&self, path: &Path) -> bool {
         let is_replaced = || PRIVATE_DEVICES.iter().any(|dir| path.starts_with(dir));
-        self.tier == Tier::Full && (is_replaced() || self.hidden_by(path).is_some())
+        self.tier == Tier::Full && (is_replaced() || self.hidden.hiding(path).is_some())
     }
 }
 
@@ -545,8 +541,9 @@ pub enum DenialBasis {
     /// An error message in the output names the file, the sandbox forbids the access, and the host
     /// has that access.
     Inferred,
-    /// A system call of the command would have changed the file, the sandbox forbids that change,
-    /// and the host could make it. Reported if the command failed and no message names a file.
+    /// A system call of the command would have changed the file, or asked whether the command can
+    /// write it. The sandbox forbids that, and the host could do it. Reported if the command failed
+    /// and no message names a file.
     Observed,
 }
 
@@ -562,25 +559,7 @@ pub enum UnknownObservation {
     Denied,
 }
 
-/// Implements `Display` with the words that serde writes.
-macro_rules! words {
-    ($($type:ident { $($variant:ident => $word:literal),* $(,)? })*) => {$(
-        impl $type {
-            /// Returns the word used in settings, requests and results.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    )*};
-}
-
-words! {
+enum_words! {
     SandboxLevel { ReadOnly => "read_only", WorkspaceWrite => "workspace_write", Off => "off" }
     Network { Off => "off", Loopback => "loopback", Hosts => "hosts", On => "on" }
     MissingPromise {

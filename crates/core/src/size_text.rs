@@ -1,4 +1,4 @@
-//! Sizes in texts.
+//! Sizes and counts in texts.
 
 /// How a size is written; 1 KB is 1024 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,12 @@ pub fn size_text(bytes: u64, style: SizeStyle) -> String {
         SizeStyle::Spaced | SizeStyle::Short => number.strip_suffix(".0").unwrap_or(&number),
     };
     format!("{number}{space}{}", UNITS[unit])
+}
+
+/// Returns a count with its noun: `1 file`, `4 files`.
+pub fn plural(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
 
 #[cfg(test)]

@@ -142,8 +142,7 @@ impl ShellCache {
     ) -> Result<ConfiguredNames, Notice> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
-        let configured =
-            snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
+        let configured = snapshots.for_shell((shell, base), cwd, options.starter());
         let configured = configured.await;
         match (configured.snapshot, configured.notice) {
             (None, Some(notice)) => Err(notice),
@@ -183,8 +182,7 @@ impl ShellCache {
     ) -> Option<Definitions> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
-        let configured =
-            snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
+        let configured = snapshots.for_shell((shell, base), cwd, options.starter());
         // If the stored definitions cannot be read, commands run without a configuration.
         configured.await.snapshot?.definitions().ok()
     }
@@ -314,8 +312,7 @@ impl Executor for ShellCache {
     ) -> Option<Arc<ShellDefinitions>> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
-        let (supervisor, clock) = (&options.supervisor, &options.clock);
-        let snapshot = snapshots.peek((shell, base), cwd, supervisor, clock);
+        let snapshot = snapshots.peek((shell, base), cwd, options.starter());
         Some(Arc::clone(snapshot.await?.defined()))
     }
 
@@ -355,7 +352,7 @@ impl Executor for ShellCache {
         let mut configured = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
-            configured = snapshots.for_call(spec, &spec.cwd, &options.supervisor, &options.clock) => configured,
+            configured = snapshots.for_call(spec, &spec.cwd, options.starter()) => configured,
         };
         let kind = ShellKind::of(spec, configured.snapshot.take());
         let _running = self.inner.pool.enter();

@@ -36,6 +36,11 @@ pub struct ShellCacheOptions {
 }
 
 impl ShellCacheOptions {
+    /// Returns the means by which a shell is started.
+    pub(crate) fn starter(&self) -> (&Supervisor, &Arc<dyn Clock>) {
+        (&self.supervisor, &self.clock)
+    }
+
     /// Returns options for a program that makes one call and exits: no shell is started in advance.
     pub fn one_shot(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {

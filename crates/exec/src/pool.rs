@@ -280,15 +280,15 @@ impl Pool {
         self.reserve_up_to(kind, limit)
     }
 
-    /// Ends the warm shells of a kind beyond [`RECYCLED_FACTOR`]. The caller checks that no call
-    /// runs.
-    pub(crate) fn trim(&self, kind: &ShellKind) {
+    /// Ends the warm shells beyond [`RECYCLED_FACTOR`].
+    fn trim(&self) {
+        let stay = self.wanted_per_kind * RECYCLED_FACTOR;
         let mut all = self.lock();
-        let own = all.iter_mut().find(|shelf| shelf.kind == *kind);
-        let surplus = own.map(|own| {
-            let stay = (self.wanted_per_kind * RECYCLED_FACTOR).min(own.shells.len());
-            own.shells.split_off(stay)
+        let surplus = all.iter_mut().map(|shelf| {
+            let stay = stay.min(shelf.shells.len());
+            shelf.shells.split_off(stay)
         });
+        let surplus: Vec<_> = surplus.collect();
         drop(all);
         drop(surplus);
     }
@@ -316,7 +316,7 @@ impl Pool {
     pub(crate) fn enter(&self) -> CountedCall<'_> {
         let running = self.running.fetch_add(1, Ordering::AcqRel) + 1;
         self.max_running.fetch_max(running, Ordering::AcqRel);
-        CountedCall(&self.running)
+        CountedCall(self)
     }
 
     /// True if other calls run. `own_calls` is 1 if the caller is itself a running call, else 0.
@@ -392,13 +392,16 @@ impl Pool {
     }
 }
 
-/// Counts a running call until it is dropped.
+/// Counts a running call until it is dropped. The last one ends the surplus of warm shells: calls
+/// that finish at the same time all see each other run, and keep theirs.
 #[derive(Debug)]
-pub(crate) struct CountedCall<'a>(&'a AtomicUsize);
+pub(crate) struct CountedCall<'a>(&'a Pool);
 
 impl Drop for CountedCall<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        if self.0.running.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.trim();
+        }
     }
 }
 

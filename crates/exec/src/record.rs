@@ -23,7 +23,7 @@ use agent_bash_call::{
     POSIX_READ_SCRIPT, ShellDialect, enter_directory, exec_redirections, if_too_old,
     load_definitions,
 };
-use agent_bash_core::{Definitions, Shell, Stage};
+use agent_bash_core::{Definitions, Shell, Stage, words};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -74,16 +74,8 @@ const ENTER_PLACEHOLDER: &str = "{enter}";
 
 /// Words by which a script could notice the tail, or prevent it from working. Such a script gets no
 /// tail.
-const NO_TAIL_WORDS: &[&str] = &[
-    "trap",
-    "builtin",
-    "ulimit",
-    "xtrace",
-    "verbose",
-    "extdebug",
-    "restricted",
-    "BASH_EXECUTION_STRING",
-];
+const NO_TAIL_WORDS: &[&str] =
+    words!["trap builtin ulimit xtrace verbose extdebug restricted BASH_EXECUTION_STRING"];
 
 /// True if the script cannot notice the tail. The search includes `set` with an option that prints
 /// commands (x, v) or forbids redirections (r).

@@ -118,7 +118,7 @@ impl Sessions {
         let mut configured = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
-            configured = snapshots.for_call(spec, &cwd, &options.supervisor, &options.clock) => configured,
+            configured = snapshots.for_call(spec, &cwd, options.starter()) => configured,
         };
         let snapshot = configured.snapshot.take();
         let call = session.run(spec, snapshot.as_ref(), options, out, cancel);

@@ -9,12 +9,11 @@
 //! Shells are started by the modules `cache` and `pool`, with text from `record`.
 //!
 //! Modules: `options`, `skipped` (reasons why there is no snapshot), `cache` (the snapshots of a
-//! host), `project` (the directory in which the file is read), `named_files` (further files of a
-//! project), `capture` (reading the file in a separate shell), `idle_terminal` (for files that test
-//! for a terminal), `dump` (the report of that shell), `filter` and `names` (excluded names),
-//! `cd_hook` (the file's `cd`), `configured_variables` (the variables that are loaded),
-//! `hook_changes` (the variables of a project), `search_path`, `compose` (the text that other
-//! shells load), `file` (the stored text), `running_shell` (the definitions of a persistent shell).
+//! host), `project` (the directory in which the file is read), `capture` (reading the file in a
+//! separate shell), `dump` (the report of that shell), `filter` (excluded names), `cd_hook` (the
+//! file's `cd`), `configured_variables` (the variables that are loaded), `hook_changes` (the
+//! variables of a project), `search_path`, `compose` (the text that other shells load), `file` (the
+//! stored text), `running_shell` (the definitions of a persistent shell).
 
 mod cache;
 mod capture;
@@ -25,9 +24,6 @@ mod dump;
 mod file;
 mod filter;
 mod hook_changes;
-mod idle_terminal;
-mod named_files;
-mod names;
 mod options;
 mod project;
 pub(crate) mod running_shell;
@@ -41,9 +37,8 @@ use capture::{Configuration, ConfigurationReader};
 use cd_hook::PromptHook;
 use dump::Variable;
 use file::SnapshotFile;
-pub use filter::exported_functions;
+pub use filter::{BUILTINS, KEYWORDS, exported_functions};
 use hook_changes::HookChanges;
-pub use names::{BUILTINS, KEYWORDS};
 pub use options::{CaptureSandbox, SnapshotOptions};
 use project::FileIdentity;
 use skipped::SkipReason;
@@ -160,6 +155,11 @@ impl Snapshot {
     /// Returns the commands, each followed by `; `, by which a prompt chooses the versions.
     pub(crate) fn prompt_hooks(&self) -> Vec<u8> {
         self.hook_commands(|_| true)
+    }
+
+    /// True if both `cd` and the prompt choose versions, so that the result depends on each prompt.
+    pub(crate) fn cd_and_prompt_choose(&self) -> bool {
+        !self.cd_commands.is_empty() && !self.prompt_hooks.is_empty()
     }
 
     /// Returns the commands, each followed by `; `, by which a prompt chooses the versions after

@@ -3,15 +3,23 @@
 use agent_bash_call::{Progress, Source, StopLimit};
 use agent_bash_core::{OutputConsumer, StreamId};
 use rustix::buffer::spare_capacity;
-use rustix::event::{Timespec, epoll};
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::io::Errno;
+use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, splice};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::{Context, Waker};
 use tokio::net::unix::pipe::Receiver;
 
-/// Maximum number of bytes read at once: the capacity of a pipe. Larger buffers and pipes are not
-/// faster.
+/// Maximum number of bytes read at once: the capacity of a pipe. Larger buffers are not faster.
 const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The least output that is moved within the kernel instead of being read.
+const MIN_MOVED_BYTES: usize = BUFFER_BYTES / 2;
+
+/// The capacity of pipes through which much output is moved. A smaller one wakes processes more
+/// often, a larger one is not faster and counts towards the user's limit of 64 MiB for all pipes.
+const MOVED_PIPE_BYTES: usize = 512 * 1024;
 
 /// The maximum capacity of a pipe for unprivileged users: the default of
 /// `/proc/sys/fs/pipe-max-size`.
@@ -40,6 +48,8 @@ struct StreamPipe {
     stream: StreamId,
     receiver: Receiver,
     after_stop: StopLimit,
+    /// True once a read has filled the buffer: more output may follow than is worth copying.
+    is_bulk: bool,
 }
 
 /// The index of a readable pipe.
@@ -56,6 +66,7 @@ impl OutputStreams {
                 stream,
                 receiver,
                 after_stop: StopLimit::default(),
+                is_bulk: false,
             })
         };
         let arrivals = match &fds[..] {
@@ -168,10 +179,18 @@ impl Source for OutputStreams {
         self.buffer.clear();
         self.buffer.reserve(BUFFER_BYTES);
         let pipe = self.pipes.get_mut(index)?;
+        if pipe.move_output(out) {
+            self.pushed += 1;
+            return Some(Progress::Chunk);
+        }
         let progress = match pipe.receiver.try_read_buf(&mut self.buffer) {
             Ok(0) => Progress::Ended,
-            Ok(_) => {
+            Ok(count) => {
                 self.pushed += 1;
+                if count >= BUFFER_BYTES && !pipe.is_bulk {
+                    pipe.is_bulk = true;
+                    pipe.enlarge(out);
+                }
                 pipe.push(&self.buffer, out)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -218,8 +237,8 @@ impl Source for OutputStreams {
                             continue;
                         }
                     }
-                    Err(rustix::io::Errno::INTR) => continue,
-                    Err(rustix::io::Errno::WOULDBLOCK) => break,
+                    Err(Errno::INTR) => continue,
+                    Err(Errno::WOULDBLOCK) => break,
                     Ok(_) | Err(_) => {}
                 }
                 self.end(index);
@@ -270,13 +289,61 @@ impl StreamPipe {
     fn push(&mut self, bytes: &[u8], out: &mut dyn OutputConsumer) -> Progress {
         self.after_stop.push(self.stream, bytes, out)
     }
+
+    /// Returns the descriptor to which output can be moved instead of being passed to `out`.
+    fn destination<'o>(&self, out: &'o dyn OutputConsumer) -> Option<BorrowedFd<'o>> {
+        let can_move = self.is_bulk && !self.after_stop.is_stopping();
+        out.destination(self.stream).filter(|_| can_move)
+    }
+
+    /// Enlarges this pipe and the pipe to which its output moves, if the kernel permits.
+    fn enlarge(&self, out: &dyn OutputConsumer) {
+        let Some(destination) = self.destination(out) else {
+            return;
+        };
+        for pipe in [self.receiver.as_fd(), destination] {
+            // A socket has no such size.
+            if fcntl_getpipe_size(pipe).is_ok_and(|size| size < MOVED_PIPE_BYTES) {
+                let _ = fcntl_setpipe_size(pipe, MOVED_PIPE_BYTES);
+            }
+        }
+    }
+
+    /// Moves a large amount of available output to its destination without copying it, except the
+    /// last byte. Returns false if nothing was moved: the output is then read.
+    fn move_output(&self, out: &dyn OutputConsumer) -> bool {
+        let Some(destination) = self.destination(out) else {
+            return false;
+        };
+        let mut moved = 0;
+        while moved < MAX_PIPE_BYTES {
+            let available = rustix::io::ioctl_fionread(&self.receiver).unwrap_or(0);
+            let available = usize::try_from(available).unwrap_or(0);
+            if available < MIN_MOVED_BYTES {
+                break;
+            }
+            let (from, flags) = (&self.receiver, SpliceFlags::MOVE | SpliceFlags::NONBLOCK);
+            match splice(from, None, destination, None, available - 1, flags) {
+                Ok(count) if count > 0 => moved += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    let mut ready = [PollFd::from_borrowed_fd(destination, PollFlags::OUT)];
+                    // Errors show when the output is written.
+                    let _ = poll(&mut ready, None);
+                }
+                // The kernel cannot move to this destination, or its reader has closed it.
+                Ok(_) | Err(_) => break,
+            }
+        }
+        moved > 0
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use agent_bash_core::ConsumerFlow;
-    use std::io::Write;
+    use std::io::{Read, Write};
 
     #[derive(Default)]
     struct Bytes(usize);
@@ -317,6 +384,57 @@ mod tests {
         streams.read_now(&mut bytes);
         assert!(streams.ended());
     }
+
+    /// Writes output to a pipe, to which output can also be moved.
+    struct ToPipe {
+        pipe: io::PipeWriter,
+        can_move: bool,
+        received: usize,
+    }
+
+    impl OutputConsumer for ToPipe {
+        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
+            self.received += bytes.len();
+            self.pipe.write_all(bytes).unwrap();
+            ConsumerFlow::Continue
+        }
+
+        fn destination(&self, _: StreamId) -> Option<BorrowedFd<'_>> {
+            self.can_move.then(|| self.pipe.as_fd())
+        }
+    }
+
+    #[tokio::test]
+    async fn large_output_is_moved_except_its_last_byte() {
+        let first = vec![b'x'; BUFFER_BYTES];
+        let second: Vec<u8> = (0..=u8::MAX).cycle().take(MIN_MOVED_BYTES).collect();
+        for (can_move, received) in [
+            (true, BUFFER_BYTES + 1),
+            (false, BUFFER_BYTES + MIN_MOVED_BYTES),
+        ] {
+            let (out, mut writer) = io::pipe().unwrap();
+            let (mut destination, pipe) = io::pipe().unwrap();
+            let mut streams = OutputStreams::of(vec![(StreamId::Stdout, out.into())]).unwrap();
+            let mut consumer = ToPipe {
+                pipe,
+                can_move,
+                received: 0,
+            };
+            for printed in [&first, &second] {
+                writer.write_all(printed).unwrap();
+                let available = || rustix::io::ioctl_fionread(&destination).unwrap();
+                while available() < printed.len() as u64 {
+                    let ready = streams.ready().await;
+                    streams.read(ready, &mut consumer);
+                }
+                let mut arrived = vec![0; printed.len()];
+                destination.read_exact(&mut arrived).unwrap();
+                assert_eq!(&arrived, printed);
+            }
+            assert_eq!(consumer.received, received, "can move: {can_move}");
+        }
+    }
+
     #[derive(Default)]
     struct Order(Vec<StreamId>);
 

@@ -33,6 +33,19 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// An agent of which nothing is known.
+    pub(crate) const UNKNOWN: Self = Self {
+        name: "",
+        program: "",
+        tested_with: "",
+        format: None,
+        can_rewrite: false,
+        settings: same_directory("", "", ""),
+        form: HookForm::Unknown,
+        preferred: None,
+        install_hint: "",
+    };
+
     /// True if a hook can replace the agent's commands.
     pub fn can_rewrite(&self) -> bool {
         self.can_rewrite
@@ -111,6 +124,17 @@ pub(crate) enum HookForm {
     Script(&'static str),
     /// The agent is unknown, so a hook cannot be installed for it.
     Unknown,
+}
+
+impl HookForm {
+    /// Returns the form of a JSON file that needs no header.
+    pub(crate) const fn lists(json: JsonForm, lists: &'static [HookList]) -> Self {
+        Self::Json(JsonEntry {
+            json,
+            header: None,
+            lists,
+        })
+    }
 }
 
 /// Entries of a JSON file that make the agent call agent-bash.

@@ -162,7 +162,7 @@ mod tests {
             ),
         ] {
             let fields: CallFields = serde_json::from_str(call).unwrap();
-            let agent_hook = by_name(agent).unwrap();
+            let agent_hook = &by_name(agent).unwrap().hook;
             let found = turn_of(agent_hook, &fields, &environment(variables), start_time);
             let expected = expected.map(|(name, sign)| (name.to_owned(), sign));
             assert_eq!(found, expected, "{agent}: {call}");

@@ -61,15 +61,13 @@ mod windsurf;
 
 pub use claude_code::CLAUDE_CODE;
 
-use crate::agent::{Agent, HookForm, same_directory};
-use crate::mcp_agent::McpAgent;
+use crate::agent::Agent;
 use crate::sandboxed_agent::SandboxedAgent;
 use crate::supported_agent::SupportedAgent;
-use crate::take_over::ShellAgent;
 use std::iter;
 
 /// All supported agents, in the order of their names.
-pub(crate) static SUPPORTED: [SupportedAgent; 14] = [
+pub static SUPPORTED: [SupportedAgent; 14] = [
     claude_code::AGENT,
     cline::AGENT,
     codex::AGENT,
@@ -89,41 +87,22 @@ pub(crate) static SUPPORTED: [SupportedAgent; 14] = [
 /// Any agent: the fields of the call determine the format of the answer.
 pub const AUTO: Agent = Agent {
     name: "auto",
-    program: "",
     tested_with: "the recorded calls of all other agents",
-    format: None,
-    can_rewrite: false,
-    settings: same_directory("", "", ""),
-    form: HookForm::Unknown,
-    preferred: None,
-    install_hint: "",
+    ..Agent::UNKNOWN
 };
+
+static ANY: SupportedAgent = SupportedAgent::with_hook(AUTO);
 
 /// Returns all agents with a hook: [`AUTO`], and the supported agents in the order of their names.
 pub fn hook_agents() -> impl Iterator<Item = &'static Agent> {
-    iter::once(&AUTO).chain(SUPPORTED.iter().map(|agent| &agent.hook))
+    iter::once(&ANY).chain(&SUPPORTED).map(|agent| &agent.hook)
 }
 
-/// Returns the agents whose shell calls can run through `agent-bash shell`. VS Code is not listed:
-/// its agent types into an interactive shell, which `agent-bash shell` leaves to bash.
-pub fn shell_agents() -> impl Iterator<Item = &'static ShellAgent> {
-    SUPPORTED.iter().filter_map(|agent| agent.shell.as_ref())
-}
-
-/// Finds an agent with a hook by its name on the command line.
-pub fn by_name(name: &str) -> Option<&'static Agent> {
-    hook_agents().find(|agent| agent.name == name)
-}
-
-/// Finds an agent with MCP servers by its name on the command line.
-pub fn mcp_agent(name: &str) -> Option<&'static McpAgent> {
-    let mut agents = SUPPORTED.iter().filter_map(|agent| agent.mcp.as_ref());
-    agents.find(|agent| agent.name == name)
-}
-
-/// Finds an agent with a shell tool by its name on the command line.
-pub fn shell_agent(name: &str) -> Option<&'static ShellAgent> {
-    shell_agents().find(|agent| agent.name == name)
+/// Finds an agent by its name on the command line: a supported one, or any agent by [`AUTO`]'s
+/// name.
+pub fn by_name(name: &str) -> Option<&'static SupportedAgent> {
+    let mut agents = iter::once(&ANY).chain(&SUPPORTED);
+    agents.find(|agent| agent.hook.name == name)
 }
 
 /// Finds the agent with this program, such as `claude`.

@@ -63,7 +63,7 @@ const COMMON_CALLS: [(&str, &str); 4] = [
 ];
 
 fn agent(name: &str) -> &'static Agent {
-    by_name(name).unwrap()
+    &by_name(name).unwrap().hook
 }
 
 /// All inputs, sent to the hook of their agent and to the hook `auto`.

@@ -35,13 +35,13 @@ mod verdict;
 
 pub use agent::Agent;
 pub use agents::{
-    AUTO, CLAUDE_CODE, by_name, hook_agents, mcp_agent, sandboxed_agent, sandboxed_programs,
-    shell_agent, shell_agents,
+    AUTO, CLAUDE_CODE, SUPPORTED, by_name, hook_agents, sandboxed_agent, sandboxed_programs,
 };
 pub use answer::{BLOCKED_EXIT_CODE, HookAnswer};
 pub use hook_call::{BadCall, MAX_INPUT_BYTES};
 pub use mcp_agent::McpAgent;
 pub use sandboxed_agent::SandboxedAgent;
+pub use supported_agent::SupportedAgent;
 
 use agent_bash::HostContext;
 use agent_bash::exceptions::CheckedBy;

@@ -1,6 +1,6 @@
 //! The agents that can start `agent-bash mcp`, and the entries in their files of MCP servers.
 
-use super::agent::SettingsPath;
+use super::agent::{Agent, SettingsPath};
 use super::install::json::JsonForm;
 
 /// An agent that starts MCP servers.
@@ -12,6 +12,17 @@ pub struct McpAgent {
     pub(crate) settings: SettingsPath,
     /// The form of the entry.
     pub(crate) form: McpForm,
+}
+
+impl McpAgent {
+    /// The agent of this hook, with its file of MCP servers.
+    pub(crate) const fn of(hook: &Agent, settings: SettingsPath, form: McpForm) -> Self {
+        Self {
+            name: hook.name,
+            settings,
+            form,
+        }
+    }
 }
 
 /// The form of an entry for an MCP server.

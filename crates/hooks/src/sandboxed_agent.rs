@@ -34,7 +34,8 @@ pub(crate) struct AgentState {
     pub(crate) below_home: &'static str,
     /// The text of a new file; `None` for a directory.
     pub(crate) file: Option<&'static str>,
-    /// Files in the directory that name programs to run, and that the agent need not write.
+    /// Files in the directory that are programs or name programs to run, and that the agent need not
+    /// write.
     pub(crate) protected: &'static [&'static str],
 }
 
@@ -145,11 +146,10 @@ mod tests {
         let files = [home.join(".claude"), home.join(".claude.json")];
         assert_eq!(sandbox.writable, files);
         assert_eq!(sandbox.readable, files);
-        assert!(
-            sandbox
-                .protected
-                .contains(&home.join(".claude/settings.json"))
-        );
+        for name in ["settings.json", "hooks"] {
+            let path = home.join(".claude").join(name);
+            assert!(sandbox.protected.contains(&path), "{name}");
+        }
         assert_eq!(fs::read_to_string(&files[1]).unwrap(), "{}\n");
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
         assert_eq!(files.map(|path| mode(&path)), [0o700, 0o600]);

@@ -4,17 +4,17 @@ use crate::agent::Agent;
 use crate::agent_shell::wrapper_form::Wrapper;
 use crate::mcp_agent::McpAgent;
 use crate::sandboxed_agent::SandboxedAgent;
-use crate::take_over::ShellAgent;
+use crate::take_over::ShellWay;
 
 /// An agent that agent-bash can be connected to.
 #[derive(Debug)]
-pub(crate) struct SupportedAgent {
+pub struct SupportedAgent {
     /// The hook before each command.
-    pub(crate) hook: Agent,
+    pub hook: Agent,
     /// The entry of an MCP server; `None` if the agent's file of MCP servers is not known.
-    pub(crate) mcp: Option<McpAgent>,
+    pub mcp: Option<McpAgent>,
     /// How the agent finds its shell; `None` if the shell cannot be replaced.
-    pub(crate) shell: Option<ShellAgent>,
+    pub shell: Option<ShellWay>,
     /// The environment variable with the conversation's identifier, which the agent passes to its
     /// commands; `None` if the agent sets no such variable.
     pub(crate) conversation_variable: Option<&'static str>,

@@ -9,18 +9,8 @@ use std::path::PathBuf;
 /// The directory of the links to agent-bash, below the user's data directory.
 const LINKS_DIRECTORY: &str = "agent-bash/links";
 
-/// An agent with its own shell tool.
-#[derive(Debug)]
-pub struct ShellAgent {
-    /// The agent's name on the command line.
-    pub name: &'static str,
-    /// The version whose calls were recorded.
-    pub recorded_with: &'static str,
-    /// The way in which the agent finds its shell.
-    pub way: ShellWay,
-}
-
-/// How an agent finds its shell.
+/// How an agent finds its shell. VS Code is not listed: its agent types into an interactive shell,
+/// which `agent-bash shell` leaves to bash.
 #[derive(Debug)]
 pub enum ShellWay {
     /// A setting names the shell.

@@ -1,6 +1,7 @@
 //! Lists the ancestors of this process: the host, its agent, the user's shell, the terminal's
 //! server.
 
+use agent_bash_core::words;
 use agent_bash_os::{ProcessIdentity, ProcessInfo, read_proc};
 
 /// Maximum number of ancestors to read.
@@ -14,17 +15,8 @@ const SHELLS: [&str; 14] = [
 
 /// Programs that run as the first process of a machine or a container: both users and agents
 /// descend from them.
-const INIT_PROGRAMS: [&str; 9] = [
-    "catatonit",
-    "docker-init",
-    "dumb-init",
-    "init",
-    "launchd",
-    "runit",
-    "s6-svscan",
-    "systemd",
-    "tini",
-];
+const INIT_PROGRAMS: &[&str] =
+    words!["catatonit docker-init dumb-init init launchd runit s6-svscan systemd tini"];
 
 /// This process, or one of its ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -35,6 +35,16 @@ const MEMORY: &str = "memory";
 const PIDS: &str = "pids";
 const CPU: &str = "cpu";
 
+/// A limit for all processes of a call together: the controller that enforces it, and its value.
+type TreeLimit = (&'static str, LimitKind, fn(&Limits) -> Option<u64>);
+
+/// All limits for all processes of a call together.
+const TREE_LIMITS: [TreeLimit; 3] = [
+    (MEMORY, LimitKind::MemoryMb, |limits| limits.memory_mb),
+    (PIDS, LimitKind::Processes, |limits| limits.processes),
+    (CPU, LimitKind::CpuPercent, |limits| limits.cpu_percent),
+];
+
 /// A cgroup that was delegated to this program: calls get cgroups of their own below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DelegatedCgroup {
@@ -155,13 +165,8 @@ impl DelegatedCgroup {
     fn create(&self, limits: Limits) -> io::Result<CallCgroup> {
         /// Maximum number of names that are in use: by earlier shells with surviving processes.
         const MAX_NAMES: u64 = 1000;
-        let limited = [
-            (MEMORY, limits.memory_mb),
-            (PIDS, limits.processes),
-            (CPU, limits.cpu_percent),
-        ];
-        let wanted = limited.iter().filter(|(_, limit)| limit.is_some());
-        self.enable(&wanted.map(|(name, _)| *name).collect::<Vec<_>>())?;
+        let wanted = set_limits(&limits).map(|(name, ..)| *name);
+        self.enable(&wanted.collect::<Vec<_>>())?;
         let supervisor = std::process::id();
         let created = (0..MAX_NAMES).find_map(|number| {
             let name = format!("{CALL_PREFIX}{supervisor}-{number}");
@@ -176,6 +181,13 @@ impl DelegatedCgroup {
             tree: LimitedTree { directory, limits },
         };
         cgroup.tree.write_limits()?;
+        Ok(cgroup)
+    }
+
+    /// Creates a cgroup with these limits, and moves a shell and the descendants of `root` into it.
+    fn start(&self, limits: Limits, shell: i32, root: i32) -> io::Result<CallCgroup> {
+        let cgroup = self.create(limits)?;
+        cgroup.add(shell, root)?;
         Ok(cgroup)
     }
 
@@ -280,21 +292,60 @@ pub(crate) struct CallCgroup {
 }
 
 impl CallCgroup {
-    /// Creates a cgroup for a shell if one of its limits needs that, and moves the shell and the
-    /// descendants of `root` into it. `None` if the cgroup cannot be created.
-    pub(crate) fn start(limits: &Limits, shell: i32, root: i32) -> Option<Self> {
-        if [limits.memory_mb, limits.processes, limits.cpu_percent] == [None; 3] {
-            return None;
+    /// Creates a cgroup for a shell if one of its limits needs that and a cgroup was delegated, and
+    /// moves the shell and the descendants of `root` into it.
+    pub(crate) fn start(limits: &Limits, shell: i32, root: i32) -> (Option<Self>, TreeLimits) {
+        if set_limits(limits).next().is_none() {
+            return (None, TreeLimits::default());
         }
-        let delegated = DelegatedCgroup::find().ok()?;
-        delegated.sweep();
-        let enforced = delegated.enforced(limits);
-        if enforced == Limits::default() {
-            return None;
-        }
-        let cgroup = delegated.create(enforced).ok()?;
-        cgroup.add(shell, root).ok()?;
-        Some(cgroup)
+        Self::start_in(DelegatedCgroup::find(), limits, shell, root)
+    }
+
+    fn start_in(
+        found: Result<DelegatedCgroup, NoCgroup>,
+        limits: &Limits,
+        shell: i32,
+        root: i32,
+    ) -> (Option<Self>, TreeLimits) {
+        let enforced = found.as_ref().map(|delegated| delegated.enforced(limits));
+        let enforced = enforced.unwrap_or_default();
+        // Without a delegated cgroup, the other limits hold for each process, as documented.
+        let mut missing = Limits {
+            cpu_percent: limits
+                .cpu_percent
+                .filter(|_| enforced.cpu_percent.is_none()),
+            ..Limits::default()
+        };
+        let mut cgroup = None;
+        let reason = match found {
+            Err(error) => error.to_string(),
+            Ok(delegated) => {
+                delegated.sweep();
+                let started = (enforced != Limits::default())
+                    .then(|| delegated.start(enforced, shell, root))
+                    .transpose();
+                let directory = delegated.directory.display();
+                match started {
+                    Ok(started) => {
+                        cgroup = started;
+                        format!("the cgroup {directory} lacks a controller")
+                    }
+                    Err(error) => {
+                        missing = Limits {
+                            cpu_percent: limits.cpu_percent,
+                            ..enforced
+                        };
+                        format!("cannot create a cgroup in {directory}: {error}")
+                    }
+                }
+            }
+        };
+        let report = TreeLimits {
+            tree: cgroup.as_ref().map(|cgroup: &Self| cgroup.tree.clone()),
+            missing: set_limits(&missing).map(|(_, limit, _)| *limit).collect(),
+            missing_reason: reason,
+        };
+        (cgroup, report)
     }
 
     /// Moves a process and all descendants of `root`. A process that a moved process starts is in
@@ -347,6 +398,25 @@ impl Drop for CallCgroup {
 pub struct LimitedTree {
     directory: PathBuf,
     limits: Limits,
+}
+
+/// How the limits for all processes of a call together are enforced.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeLimits {
+    /// The cgroup of the shell, if it has one.
+    pub(crate) tree: Option<LimitedTree>,
+    /// The limits that a cgroup was to enforce, and does not.
+    pub(crate) missing: Vec<LimitKind>,
+    pub(crate) missing_reason: String,
+}
+
+impl TreeLimits {
+    /// Returns a notice about the limits that no cgroup enforces.
+    pub(crate) fn missing_notice(&self) -> Option<Notice> {
+        let limits = (!self.missing.is_empty()).then(|| self.missing.clone())?;
+        let reason = self.missing_reason.clone();
+        Some(NoticeKind::WithoutCgroup { limits, reason }.into())
+    }
 }
 
 /// How often, or for how long, the kernel has enforced the limits of a cgroup.
@@ -410,31 +480,21 @@ impl LimitedTree {
     pub(crate) fn notices(&self, before: LimitCounts, now: LimitCounts) -> Vec<Notice> {
         /// A command that was slowed by less does not need to know.
         const MIN_THROTTLED_US: u64 = 1_000_000;
-        let Limits {
-            memory_mb,
-            processes,
-            cpu_percent,
-            ..
-        } = self.limits;
-        let is_killed =
-            now.killed > before.killed && now.failed_allocations > before.failed_allocations;
-        let throttled_us = now.throttled_us.saturating_sub(before.throttled_us);
-        let limits = [
-            (is_killed, LimitKind::MemoryMb, memory_mb),
-            (
-                now.refused_processes > before.refused_processes,
-                LimitKind::Processes,
-                processes,
-            ),
-            (
-                throttled_us >= MIN_THROTTLED_US,
-                LimitKind::CpuPercent,
-                cpu_percent,
-            ),
-        ];
-        let reached = limits.into_iter().filter(|(is_reached, ..)| *is_reached);
+        let is_reached = |limit: LimitKind| match limit {
+            LimitKind::MemoryMb => {
+                now.killed > before.killed && now.failed_allocations > before.failed_allocations
+            }
+            LimitKind::Processes => now.refused_processes > before.refused_processes,
+            LimitKind::CpuPercent => {
+                now.throttled_us.saturating_sub(before.throttled_us) >= MIN_THROTTLED_US
+            }
+            _ => false,
+        };
+        let reached = TREE_LIMITS
+            .iter()
+            .filter(|(_, limit, _)| is_reached(*limit));
         let notices = reached.filter_map(|(_, limit, value)| {
-            let value = value?;
+            let (limit, value) = (*limit, value(&self.limits)?);
             Some(Notice::from(NoticeKind::LimitHit { limit, value }))
         });
         notices.collect()
@@ -444,6 +504,13 @@ impl LimitedTree {
     pub(crate) fn kill(&self) {
         let _ = fs::write(self.directory.join("cgroup.kill"), "1");
     }
+}
+
+/// Returns the limits for all processes of a call together that are set.
+fn set_limits(limits: &Limits) -> impl Iterator<Item = &'static TreeLimit> {
+    let all: &'static [TreeLimit] = &TREE_LIMITS;
+    all.iter()
+        .filter(move |(_, _, value)| value(limits).is_some())
 }
 
 fn has_word(text: &str, word: &str) -> bool {

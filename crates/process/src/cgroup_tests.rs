@@ -184,6 +184,54 @@ fn new_cgroup_gets_enforced_limits_after_processes_were_moved() {
 }
 
 #[test]
+fn limits_that_no_cgroup_enforces_are_named() {
+    let temp = TempDir::new().unwrap();
+    let directory = make_cgroup(temp.path(), "scope");
+    let wanted = Limits {
+        cpu_s: Some(3),
+        memory_mb: Some(64),
+        cpu_percent: Some(50),
+        ..Limits::default()
+    };
+    let text = |found, limits: &Limits| {
+        let (cgroup, report) = CallCgroup::start_in(found, limits, 9, i32::MAX);
+        assert_eq!(
+            report.tree.as_ref(),
+            cgroup.as_ref().map(CallCgroup::tree),
+            "the host knows the cgroup"
+        );
+        let text = report.missing_notice().map(|notice| notice.text);
+        (cgroup.is_some(), text.unwrap_or_default())
+    };
+    let all = || Ok(delegated(&directory, false));
+    assert_eq!(text(all(), &wanted), (true, String::new()));
+    let without_cpu = DelegatedCgroup {
+        controllers: vec![MEMORY],
+        ..delegated(&directory, false)
+    };
+    let lacks = format!(
+        "cpu_percent is not enforced: the cgroup {} lacks a controller",
+        directory.display()
+    );
+    assert_eq!(text(Ok(without_cpu), &wanted), (true, lacks));
+    let not_enforced = "cpu_percent is not enforced: this system has no cgroup v2 with the controllers memory, pids or cpu";
+    assert_eq!(
+        text(Err(NoCgroup::System), &wanted),
+        (false, not_enforced.to_owned())
+    );
+    let memory = Limits {
+        cpu_percent: None,
+        ..wanted
+    };
+    // The documented limit of each process needs no notice.
+    assert_eq!(text(Err(NoCgroup::System), &memory), (false, String::new()));
+    fs::remove_file(directory.join(ENABLED_FILE)).unwrap();
+    let (has_cgroup, failed) = text(all(), &wanted);
+    let begins = "memory_mb holds for each process alone, cpu_percent is not enforced: cannot create a cgroup in ";
+    assert!(!has_cgroup && failed.starts_with(begins), "{failed}");
+}
+
+#[test]
 fn only_empty_cgroups_of_ended_supervisors_are_removed() {
     let temp = TempDir::new().unwrap();
     let directory = make_cgroup(temp.path(), "scope");

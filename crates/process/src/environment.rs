@@ -8,14 +8,16 @@ pub use crate::unattended::{
 };
 
 use crate::git_settings;
-use agent_bash_core::Environment;
+use agent_bash_core::{Environment, words};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// Selects the variables of the host that commands inherit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Inherit {
     /// All variables of the host.
     #[default]
@@ -23,6 +25,7 @@ pub enum Inherit {
     /// [`CORE_VARIABLES`]: the variables that most programs need.
     Core,
     /// No variables.
+    #[serde(rename = "none")]
     Nothing,
 }
 
@@ -33,15 +36,8 @@ pub const CORE_VARIABLES: &[&str] = &[
 
 /// Variables that are never inherited: they change how a shell reads its script, or run code at its
 /// start. A call's own `env` may set them for its children.
-const NEVER_INHERITED: &[&str] = &[
-    "BASH_ENV",
-    "ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PROMPT_COMMAND",
-    "PS4",
-    "BASH_XTRACEFD",
-];
+const NEVER_INHERITED: &[&str] =
+    words!["BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 BASH_XTRACEFD"];
 
 /// Prefix of the variables in which bash exports functions.
 const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";

@@ -54,7 +54,7 @@ pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessHandle, ProcessIdentity, ProcessInfo};
 pub use ancestors::{Ancestor, ancestors, calling_program, model_callers};
 pub use askpass::{ASKPASS_VARIABLES, Asker, Askpass, AskpassPrompt};
-pub use cgroup::{DelegatedCgroup, LimitedTree, NoCgroup};
+pub use cgroup::{DelegatedCgroup, LimitedTree, NoCgroup, TreeLimits};
 pub use clock::SystemClock;
 pub use foreground::in_foreground;
 pub use git_config::{GitConfigProgram, GitConfigValues};

@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// The prefix of the names of the directories of shells.
+/// The prefix of the names of the directories of shells, and of the sockets of `openssl`.
 pub(crate) const SHELL_PREFIX: &str = "agent-bash-sandbox-";
 
 /// The prefix of the names of the directories of askpass programs.

@@ -39,7 +39,7 @@ mod shell_directory;
 
 pub use host::{
     DirectShell, Disconnected, JobClient, JobFds, JobKilled, NotDetached, OrderSender, ReportFds,
-    ShellFds, StartError, StartedOnTerminal, Supervisor, SupervisorClient,
+    ShellFds, StartError, StartedOnTerminal, Supervisor, SupervisorClient, openssl_path,
 };
 pub use job_directory::JobEnd;
 pub use job_supervisors::{JobSupervisor, job_supervisors};

@@ -312,77 +312,56 @@ pub struct MessageData {
     pub text: Option<String>,
 }
 
-/// Maps each request to the data of its response. Requests that are missing here have no data.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct DataByCommand {
-    hello: HelloData,
-    bash: BashData,
-    tool_call: ToolResult,
-    adapter_call: AdapterCallData,
-    cancel: CancelData,
-    check: CheckData,
-    explain: ExplainData,
-    schema: SchemaData,
-    ping: PingData,
-    #[serde(rename = "jobs.list")]
-    jobs_list: JobsData,
-    #[serde(rename = "jobs.show")]
-    jobs_show: JobData,
-    #[serde(rename = "jobs.output")]
-    jobs_output: JobOutputData,
-    #[serde(rename = "jobs.wait")]
-    jobs_wait: JobWaitData,
-    #[serde(rename = "jobs.kill")]
-    jobs_kill: JobKillData,
-    #[serde(rename = "jobs.input")]
-    jobs_input: JobData,
-    #[serde(rename = "terminal.start")]
-    terminal_start: TerminalData,
-    #[serde(rename = "terminal.input")]
-    terminal_input: TerminalData,
-    #[serde(rename = "terminal.screen")]
-    terminal_screen: TerminalData,
-    #[serde(rename = "terminal.end")]
-    terminal_end: TerminalData,
-    #[serde(rename = "artifact.list")]
-    artifact_list: ArtifactsData,
-    #[serde(rename = "artifact.show")]
-    artifact_show: PageData,
-    #[serde(rename = "artifact.grep")]
-    artifact_grep: FoundData,
-    #[serde(rename = "changes.list")]
-    changes_list: ChangesListData,
-    #[serde(rename = "changes.show")]
-    changes_show: Changes,
-    #[serde(rename = "changes.diff")]
-    changes_diff: ChangesDiffData,
-    #[serde(rename = "changes.preview")]
-    changes_preview: ChangesPreviewData,
-    #[serde(rename = "changes.commit")]
-    changes_commit: ChangesDoneData,
-    #[serde(rename = "changes.discard")]
-    changes_discard: ChangesDoneData,
-    #[serde(rename = "changes.undo")]
-    changes_undo: ChangesDoneData,
-    #[serde(rename = "changes.redo")]
-    changes_redo: ChangesDoneData,
-    #[serde(rename = "changes.undo_all")]
-    changes_undo_all: ChangesGroupData,
-    #[serde(rename = "changes.redo_all")]
-    changes_redo_all: ChangesGroupData,
-    #[serde(rename = "changes.preview_all")]
-    changes_preview_all: ChangesGroupPreviewData,
-    #[serde(rename = "session.list")]
-    session_list: ShellsData,
-    #[serde(rename = "session.reset")]
-    session_reset: ResetData,
-    #[serde(rename = "session.messages")]
-    session_messages: MessagesData,
-    #[serde(rename = "session.end_turn")]
-    session_end_turn: MessagesData,
-    #[serde(rename = "file.read")]
-    file_read: FilePieceData,
-    #[serde(rename = "file.write")]
-    file_write: FileWrittenData,
-    program: ProgramData,
+/// Declares the type with the name of each request, its field, and the data of its response.
+macro_rules! data_by_command {
+    ($($name:tt $field:ident: $data:ty,)*) => {
+        #[doc = "Maps each request to the data of its response. Requests that are missing here have no data."]
+        #[derive(Debug, Serialize, JsonSchema)]
+        pub struct DataByCommand {
+            $(#[serde(rename = $name)] $field: $data,)*
+        }
+    };
+}
+
+data_by_command! {
+    "hello" hello: HelloData,
+    "bash" bash: BashData,
+    "tool_call" tool_call: ToolResult,
+    "adapter_call" adapter_call: AdapterCallData,
+    "cancel" cancel: CancelData,
+    "check" check: CheckData,
+    "explain" explain: ExplainData,
+    "schema" schema: SchemaData,
+    "ping" ping: PingData,
+    "jobs.list" jobs_list: JobsData,
+    "jobs.show" jobs_show: JobData,
+    "jobs.output" jobs_output: JobOutputData,
+    "jobs.wait" jobs_wait: JobWaitData,
+    "jobs.kill" jobs_kill: JobKillData,
+    "jobs.input" jobs_input: JobData,
+    "terminal.start" terminal_start: TerminalData,
+    "terminal.input" terminal_input: TerminalData,
+    "terminal.screen" terminal_screen: TerminalData,
+    "terminal.end" terminal_end: TerminalData,
+    "artifact.list" artifact_list: ArtifactsData,
+    "artifact.show" artifact_show: PageData,
+    "artifact.grep" artifact_grep: FoundData,
+    "changes.list" changes_list: ChangesListData,
+    "changes.show" changes_show: Changes,
+    "changes.diff" changes_diff: ChangesDiffData,
+    "changes.preview" changes_preview: ChangesPreviewData,
+    "changes.commit" changes_commit: ChangesDoneData,
+    "changes.discard" changes_discard: ChangesDoneData,
+    "changes.undo" changes_undo: ChangesDoneData,
+    "changes.redo" changes_redo: ChangesDoneData,
+    "changes.undo_all" changes_undo_all: ChangesGroupData,
+    "changes.redo_all" changes_redo_all: ChangesGroupData,
+    "changes.preview_all" changes_preview_all: ChangesGroupPreviewData,
+    "session.list" session_list: ShellsData,
+    "session.reset" session_reset: ResetData,
+    "session.messages" session_messages: MessagesData,
+    "session.end_turn" session_end_turn: MessagesData,
+    "file.read" file_read: FilePieceData,
+    "file.write" file_write: FileWrittenData,
+    "program" program: ProgramData,
 }

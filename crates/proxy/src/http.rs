@@ -73,7 +73,7 @@ pub(crate) async fn serve(
                 return client.shutdown().await;
             }
             let status = |reason: String| format!("502 Cannot reach {target} by TLS: {reason}");
-            let mut tls = match secrets.encrypt(server, &target.host).await {
+            let mut tls = match secrets.encrypt(server, &target.host) {
                 Ok(tls) => tls,
                 Err(error) => return respond(&mut client, &status(error.to_string())).await,
             };

@@ -27,7 +27,7 @@ pub use refusals::{RefusalCounts, Refusals, Refused};
 pub use rules::{AllowedHosts, Host, InvalidEntry, Target};
 pub use secrets::SecretHosts;
 pub use thread::ProxyThread;
-pub use tls::{TlsProcess, TlsProgram};
+pub use tls::{StartedTls, TlsProcess, TlsProgram};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

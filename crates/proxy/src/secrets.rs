@@ -63,6 +63,11 @@ impl SecretHosts {
         Ok(Self { rules: rules? })
     }
 
+    /// True if the proxy encrypts requests to one of the hosts.
+    pub fn has_encrypted(&self) -> bool {
+        self.rules.iter().any(|(_, is_plain)| !is_plain)
+    }
+
     fn allows(&self, target: &Target) -> bool {
         self.encrypts(target) || self.rules.iter().any(|(rule, _)| rule.allows(target))
     }
@@ -140,13 +145,9 @@ impl Secrets {
     }
 
     /// Encrypts `server`, a connection to `host`.
-    pub(crate) async fn encrypt(
-        &self,
-        server: TcpStream,
-        host: &Host,
-    ) -> io::Result<TlsConnection> {
+    pub(crate) fn encrypt(&self, server: TcpStream, host: &Host) -> io::Result<TlsConnection> {
         let program = self.tls.as_deref().ok_or(io::ErrorKind::Unsupported)?;
-        TlsConnection::start(program, server, host).await
+        TlsConnection::start(program, server, host)
     }
 
     /// Replaces placeholders in the credentials of `head`, a request to `target`, where that is a

@@ -1,7 +1,7 @@
 //! Texts for outcomes, and short forms of numbers, times and counts, for all displays of finished
 //! calls.
 
-pub use crate::duration::{duration, from_millis};
+pub use crate::text::duration::{duration, from_millis};
 use crate::{CardState, icon};
 use agent_bash_core::changes::{
     Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange,

@@ -1,6 +1,7 @@
 //! The spinner, the icon of a state, and short durations, for several views.
 
-use crate::{CardState, Theme, duration};
+use crate::text::duration;
+use crate::{CardState, Theme};
 use agent_bash_core::Status;
 use ratatui::style::Style;
 use std::time::Duration;

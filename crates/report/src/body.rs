@@ -4,7 +4,7 @@ use crate::ansi::{Palette, shortened_on_paper};
 use crate::page_data::{JobLine, jobs_of_call};
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{
-    JobId, Notice, NoticeKind, SizeStyle, Status, ToolResult, size_text, visible,
+    JobId, Notice, NoticeKind, SizeStyle, Status, ToolResult, plural, size_text, visible,
 };
 use agent_bash_journal::{Escalation, JournalEntry, RefusalEntry};
 use maud::{Markup, html};
@@ -92,10 +92,7 @@ pub(crate) fn facts(entry: &JournalEntry) -> Vec<String> {
         } else {
             String::new()
         };
-        let lines = match result.output.total_lines {
-            1 => "1 line".to_owned(),
-            lines => format!("{lines} lines"),
-        };
+        let lines = plural(result.output.total_lines, "line");
         facts.push(format!(
             "{lines}, {}{shown}",
             size(result.output.total_bytes)
@@ -229,19 +226,12 @@ pub(crate) fn denials(entry: &JournalEntry) -> Markup {
                     li {
                         @if let Some(secret) = &refused.secret { "the value of " (visible::one_line(secret)) " for " }
                         @else { "connection to " }
-                        code { (visible::one_line(&refused.host)) } ", " (times(refused.count))
+                        code { (visible::one_line(&refused.host)) } ", " (plural(refused.count, "time"))
                     }
                 }
-                @if refused > 0 { li { "network, " (times(refused)) } }
+                @if refused > 0 { li { "network, " (plural(refused, "time")) } }
             } }
         }
-    }
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => "1 time".to_owned(),
-        _ => format!("{count} times"),
     }
 }
 

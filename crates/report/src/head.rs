@@ -5,7 +5,7 @@ use crate::kinds::FILTERS;
 use crate::page_data::{Page, jobs_of_call};
 use crate::timeline::{moment, span};
 use agent_bash_core::changes::ChangesState;
-use agent_bash_core::visible;
+use agent_bash_core::{plural, visible};
 use agent_bash_journal::JournalEntry;
 use agent_bash_render::call_summary::{clock, date, duration, from_millis};
 use maud::{Markup, html};
@@ -24,7 +24,7 @@ pub(crate) fn summary(page: &Page) -> Markup {
         (open_work(page))
         @if full { p.warn { "The record was full: later calls are missing (settings: journal.max_mb)." } }
         @if damaged > 0 {
-            p.warn { (damaged) @if damaged == 1 { " line" } @else { " lines" } " of the record could not be read." }
+            p.warn { (plural(damaged, "line")) " of the record could not be read." }
         }
     }
 }
@@ -71,10 +71,7 @@ fn links(numbers: &[usize]) -> Markup {
 
 /// Returns facts about the session: number of calls, times, directories, profiles.
 fn facts(entries: &[JournalEntry]) -> Vec<String> {
-    let mut facts = vec![match entries.len() {
-        1 => "1 call".to_owned(),
-        calls => format!("{calls} calls"),
-    }];
+    let mut facts = vec![plural(entries.len() as u64, "call")];
     let spans: Vec<[f64; 2]> = entries.iter().map(span).collect();
     let first = spans
         .iter()

@@ -13,28 +13,38 @@ mod writable;
 
 use crate::error::SandboxError;
 use crate::networks::NetworkEntrance;
+use crate::path_lookup::PathLookup;
 use crate::plan::Order;
 use agent_bash_core::sandbox::MissingPromise;
 use agent_bash_core::sandbox::Plan;
 use rustix::mount::{MountPropagationFlags, mount_change};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// What was found while namespaces were entered.
+#[derive(Debug, Default)]
+pub(crate) struct Entered {
+    /// The promises that could not be enforced.
+    pub(crate) missing: Vec<MissingPromise>,
+    /// The hidden paths that exist, canonical; `None` if no sandbox has covered them.
+    pub(crate) covered: Option<BTreeSet<PathBuf>>,
+}
+
 /// Moves this process into the new namespaces that the order needs, and into a shared network.
-/// Returns the promises that could not be enforced.
 pub(crate) fn enter(
     order: &Order,
     entrance: Option<&NetworkEntrance>,
-) -> Result<Vec<MissingPromise>, SandboxError> {
+) -> Result<Entered, SandboxError> {
     let plan = order.full();
+    let mut entered = Entered::default();
     if plan.is_none() && order.trial.is_none() {
-        return Ok(Vec::new());
+        return Ok(entered);
     }
     let directory = rustix::process::getcwd(Vec::new());
     if let Some(trial) = &order.trial {
         overlay::check(trial, &mounts::table()?)?;
     }
     let left_host = leave(plan, entrance);
-    let mut missing = Vec::new();
     match &order.trial {
         // Mounts the overlay first, because all later paths may lead into it.
         Some(trial) => left_host
@@ -43,18 +53,18 @@ pub(crate) fn enter(
         None => left_host?,
     }
     if let Some(plan) = plan {
-        missing.extend(create_mounts(plan, &order.writable)?);
+        entered = create_mounts(plan, &order.writable)?;
         if let (Some(redirected), None) = (&plan.git_config, &order.trial) {
             // Without this mount, which Linux 5.2 supports, the file stays read-only.
             let _ = writable::redirect(redirected);
         }
     }
     // The working directory still refers to the covered mount.
-    let entered = directory.and_then(rustix::process::chdir);
-    if entered.is_err() {
+    let returned = directory.and_then(rustix::process::chdir);
+    if returned.is_err() {
         rustix::process::chdir("/").map_err(SandboxError::step("entering the directory"))?;
     }
-    Ok(missing)
+    Ok(entered)
 }
 
 /// Leaves the host's namespaces. Later mounts of the host, for example over a secret, do not appear
@@ -69,10 +79,7 @@ pub(crate) fn leave(
 }
 
 /// Creates the mounts of a sandbox.
-fn create_mounts(
-    plan: &Plan,
-    private_directories: &[PathBuf],
-) -> Result<Vec<MissingPromise>, SandboxError> {
+fn create_mounts(plan: &Plan, private_directories: &[PathBuf]) -> Result<Entered, SandboxError> {
     let caches = &plan.caches;
     let covered = caches.mounts.iter().map(|(_, covered)| covered);
     let shared = plan.writable.iter().chain(&caches.writable);
@@ -84,8 +91,12 @@ fn create_mounts(
     if !mounts::make_read_only(&roots)? {
         missing.push(MissingPromise::Metadata);
     }
-    secrets::cover(&plan.hidden)?;
+    let covered = PathLookup::default().existing(&plan.hidden);
+    secrets::cover(&covered)?;
     terminal::keep_name();
     devices::mount_private_file_systems()?;
-    Ok(missing)
+    Ok(Entered {
+        missing,
+        covered: Some(covered),
+    })
 }

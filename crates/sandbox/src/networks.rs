@@ -11,7 +11,7 @@
 //! peeks at the message too, and serves the listener with a proxy, from the host's own network.
 
 use agent_bash_core::lock;
-use agent_bash_core::sandbox::{HostSecret, Network, Plan, Tier, WriteLevel};
+use agent_bash_core::sandbox::{HiddenPaths, HostSecret, Network, Plan, Tier, WriteLevel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recv, recvmsg};
@@ -74,7 +74,7 @@ struct NetworkPermissions {
     writable: Vec<PathBuf>,
     /// Hidden paths. A server could read files that are hidden from its client, or pass descriptors
     /// of such files.
-    hidden: Vec<PathBuf>,
+    hidden: HiddenPaths,
     devices: Vec<PathBuf>,
 }
 
@@ -252,7 +252,7 @@ mod tests {
             ..plan("/a")
         };
         let hiding = Plan {
-            hidden: vec!["/a/secret".into()],
+            hidden: vec!["/a/secret".into()].into(),
             ..plan("/a")
         };
         let hosts = |list: &[&str]| Plan {

@@ -1,8 +1,9 @@
 //! Looks up many paths, most of them missing. Each directory is listed once, instead of a
 //! system call for each path in it.
 
+use agent_bash_core::sandbox::{HiddenName, HiddenPaths};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::ErrorKind;
@@ -32,37 +33,70 @@ enum Listing {
     Unknown,
 }
 
+/// The hidden paths of which a part exists.
+#[derive(Debug, Default)]
+pub(crate) struct FoundHidden {
+    /// The paths that exist, some of them twice, not canonical.
+    pub(crate) existing: Vec<PathBuf>,
+    /// The paths, existing or not, below a link in a directory of hidden paths.
+    pub(crate) behind_links: Vec<PathBuf>,
+}
+
+impl Listing {
+    /// False if the directory certainly has no such name.
+    fn may_have(&self, name: &OsStr) -> bool {
+        match self {
+            Self::Missing => false,
+            // File systems compare names that are not ASCII by their own rules.
+            Self::Names(names) => !name.is_ascii() || names.contains(&in_lower_case(name)),
+            Self::Unknown => true,
+        }
+    }
+}
+
 impl PathLookup {
     /// False if the path certainly does not exist.
     pub(crate) fn may_exist(&self, path: &Path) -> bool {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return true;
         };
-        match &*self.listing(parent) {
-            Listing::Missing => false,
-            // File systems compare names that are not ASCII by their own rules.
-            Listing::Names(names) => !name.is_ascii() || names.contains(&in_lower_case(name)),
-            Listing::Unknown => true,
+        self.listing(parent).may_have(name)
+    }
+
+    /// Returns the canonical form of the hidden paths that exist.
+    pub(crate) fn existing(&self, hidden: &HiddenPaths) -> BTreeSet<PathBuf> {
+        let existing = self.hidden(hidden).existing.into_iter();
+        existing
+            .filter_map(|path| fs::canonicalize(path).ok())
+            .collect()
+    }
+
+    /// Looks up the hidden paths.
+    pub(crate) fn hidden(&self, hidden: &HiddenPaths) -> FoundHidden {
+        let mut found = FoundHidden::default();
+        let mut pending = vec![(PathBuf::from("/"), hidden.below_root())];
+        while let Some((directory, below)) = pending.pop() {
+            let listing = self.listing(&directory);
+            for name in below.names() {
+                if !listing.may_have(name) {
+                    continue;
+                }
+                let path = directory.join(name);
+                match below.find(name) {
+                    HiddenName::Visible => {}
+                    HiddenName::Hidden if path.exists() => found.existing.push(path),
+                    HiddenName::Hidden => {}
+                    HiddenName::ContainsHidden(inner) => {
+                        if path.is_symlink() {
+                            let names = inner.relative_paths();
+                            found.behind_links.extend(names.map(|name| path.join(name)));
+                        }
+                        pending.push((path, inner));
+                    }
+                }
+            }
         }
-    }
-
-    /// Returns the canonical form of the existing paths.
-    pub(crate) fn existing(&self, paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
-        paths
-            .iter()
-            .filter_map(|path| self.canonical_if_existing(path))
-    }
-
-    /// Returns the canonical form of a path that exists.
-    pub(crate) fn canonical_if_existing(&self, path: &Path) -> Option<PathBuf> {
-        self.exists(path)
-            .then(|| fs::canonicalize(path).ok())
-            .flatten()
-    }
-
-    /// True if the path exists; false for a link to a missing file.
-    pub(crate) fn exists(&self, path: &Path) -> bool {
-        self.may_exist(path) && path.exists()
+        found
     }
 
     /// Resolves links in the existing part of a path.
@@ -159,8 +193,12 @@ mod tests {
         }
         assert!(lookup.may_exist(Path::new("/")));
         let paths = ["a/b", "link/b", "a/c", "dangling"].map(|path| base.join(path));
-        let existing: Vec<PathBuf> = lookup.existing(&paths).collect();
-        assert_eq!(existing, [base.join("a/b"), base.join("a/b")]);
+        let hidden = HiddenPaths::from_iter(paths);
+        let existing: Vec<PathBuf> = lookup.existing(&hidden).into_iter().collect();
+        assert_eq!(existing, [base.join("a/b")]);
+        let found = lookup.hidden(&hidden);
+        assert_eq!(found.existing.len(), 2);
+        assert_eq!(found.behind_links, [base.join("link/b")]);
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub struct Order {
     pub writable: Vec<PathBuf>,
     /// Environment changes for the program. The changes must not affect the launcher, which is not
     /// restricted yet.
+    #[serde(with = "agent_bash_core::os_text::changes")]
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Descriptors that the program inherits in addition to the standard three. All other
     /// descriptors are closed.

@@ -22,11 +22,12 @@ pub use git::repository_config;
 pub use links::{leads_out, links_and_target, with_resolved_parent};
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
+pub use secrets::user_secrets;
 pub use stamp::{NotCached, ParentDirectories, PathIdentity, PlanStamp};
 pub use workspace::KnownWorkspace;
 
 use crate::path_lookup::PathLookup;
-use agent_bash_core::sandbox::{Caches, Network, Plan, Tier, WriteLevel};
+use agent_bash_core::sandbox::{Caches, HiddenPaths, Network, Plan, Tier, WriteLevel};
 use links::UntrustedDirectories;
 use paths::{canonical, existing, existing_without_links, in_home, is_too_wide};
 use secrets::SecretSearch;
@@ -198,10 +199,9 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     };
     let mut hidden = secrets.all();
     hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
-    hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
-    // Some thousand paths: comparing strings is faster than comparing components.
-    hidden.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
-    hidden.dedup();
+    for path in &readable {
+        hidden.show_below(path);
+    }
     check_writable(&writable, &hidden)?;
     if let Some(state) = &facts.state {
         protected.extend(writable_state(state, &writable, facts.tier)?);
@@ -236,12 +236,12 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
 }
 
 /// Refuses a writable directory that is hidden.
-fn check_writable(writable: &BTreeSet<PathBuf>, hidden: &[PathBuf]) -> Result<(), ResolveError> {
+fn check_writable(writable: &BTreeSet<PathBuf>, hidden: &HiddenPaths) -> Result<(), ResolveError> {
     for directory in writable {
-        if let Some(hidden) = hidden.iter().find(|hidden| directory.starts_with(hidden)) {
+        if let Some(hidden) = hidden.hiding(directory) {
             return Err(ResolveError::Hidden {
                 writable: directory.clone(),
-                hidden: hidden.clone(),
+                hidden,
             });
         }
     }
@@ -309,7 +309,7 @@ impl PathResolver<'_> {
     fn caches(
         &self,
         paths: &[PathBuf],
-        hidden: &[PathBuf],
+        hidden: &HiddenPaths,
         facts: &HostFacts,
     ) -> BTreeSet<PathBuf> {
         let home = self.home.as_deref();
@@ -317,9 +317,8 @@ impl PathResolver<'_> {
         let one = |path: &PathBuf| {
             let found = self.trusted("caches", std::slice::from_ref(path)).ok()?;
             let path = existing_without_links("caches", found.first()?).ok()?;
-            let overlaps = |hidden: &PathBuf| hidden.starts_with(&path) || path.starts_with(hidden);
             let has_state = state.as_ref().is_some_and(|it| it.starts_with(&path));
-            let is_usable = !has_state && !is_too_wide(&path, home) && !hidden.iter().any(overlaps);
+            let is_usable = !has_state && !is_too_wide(&path, home) && !hidden.overlap(&path);
             is_usable.then_some(path)
         };
         paths.iter().filter_map(one).collect()

@@ -4,6 +4,7 @@ use crate::base::{capabilities, landlock, seccomp};
 use crate::error::SandboxError;
 use crate::full;
 use crate::networks::NetworkEntrance;
+use crate::path_lookup::PathLookup;
 use crate::plan::Order;
 use crate::restricted::Restricted;
 use crate::sockets;
@@ -32,12 +33,15 @@ pub(crate) fn restrict(
     let private_directories = &order.writable;
     rustix::thread::set_no_new_privs(true)
         .map_err(SandboxError::step("giving up new privileges"))?;
-    let mut missing = full::enter(order, entrance)?;
+    let entered = full::enter(order, entrance)?;
+    let mut missing = entered.missing;
+    let look = || PathLookup::default().existing(&plan.hidden);
+    let existing = entered.covered.unwrap_or_else(look);
     if plan.tier == Tier::Base {
         missing.extend(MISSING_IN_BASE_TIER);
     }
     capabilities::drop_capabilities()?;
-    let gaps = landlock::restrict(plan, private_directories)?;
+    let gaps = landlock::restrict(plan, private_directories, &existing)?;
     let is_guarded = order.guards_sockets() && sockets::can_be_guarded();
     // Without a table, a sandbox has no Unix sockets.
     let socket_table = is_guarded.then(sockets::open_table).and_then(Result::ok);

@@ -80,8 +80,10 @@ fn program(scope: TraceScope) -> Option<Vec<Instruction>> {
     if matches!(scope, TraceScope::Changes | TraceScope::Refusals) {
         rules.extend(table::all().map(rule));
     }
-    if scope == TraceScope::Changes {
-        rules.extend(indirect::file_rules());
+    match scope {
+        TraceScope::Changes => rules.extend(indirect::file_rules()),
+        TraceScope::Refusals => rules.extend(table::QUERIES.iter().map(rule)),
+        TraceScope::Sockets | TraceScope::Connections => {}
     }
     // The requests of `io_uring` are in memory, which a filter cannot read. Programs fall back to
     // other system calls.
@@ -108,12 +110,17 @@ fn program(scope: TraceScope) -> Option<Vec<Instruction>> {
     Some(instructions.collect())
 }
 
-/// Returns the rule: an open waits if it may change the file, every other listed call always waits.
+/// Returns the rule: an open waits if it may change the file, a query if it is about writing, and
+/// every other listed call always waits.
 fn rule(call: &Call) -> Rule {
     let mut tests = Vec::new();
     for operand in call.operands {
-        if let FileEffect::Opens(FlagsPosition::In(argument)) = operand.effect {
-            tests.push(any_of(argument, CHANGING_FLAGS as u32));
+        match operand.effect {
+            FileEffect::Opens(FlagsPosition::In(argument)) => {
+                tests.push(any_of(argument, CHANGING_FLAGS as u32));
+            }
+            FileEffect::AsksToWrite(mode) => tests.push(any_of(mode, libc::W_OK as u32)),
+            _ => {}
         }
     }
     let action = FilterAction::Notify;
@@ -132,8 +139,9 @@ mod tests {
         let numbers: std::collections::BTreeSet<i64> =
             table::all().map(|call| call.number).collect();
         assert_eq!(numbers.len(), table::all().count());
-        let program = program(TraceScope::Changes);
-        assert!(program.is_some_and(|program| program.len() > numbers.len()));
+        for scope in [TraceScope::Changes, TraceScope::Refusals] {
+            assert!(program(scope).is_some_and(|program| program.len() > numbers.len()));
+        }
         assert_eq!(
             call(i32::try_from(libc::SYS_unlinkat).unwrap()).map(|call| call.operands.len()),
             Some(1)

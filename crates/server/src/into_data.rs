@@ -8,7 +8,7 @@ use agent_bash::core::ScriptEnding;
 use agent_bash::core::changes::ChangeCounts;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::session::BangMessage;
-use agent_bash::sink::{ArtifactInfo, NextPage, Page, SearchResult};
+use agent_bash::sink::{ArtifactInfo, FoundLine, NextPage, Page, SearchResult};
 use agent_bash_protocol::data::{
     ArtifactData, BashData, ChangesBlockedData, ChangesGroupData, ChangesGroupPreviewData,
     ChangesMemberData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData, FoundLineData,
@@ -23,17 +23,52 @@ pub trait IntoData<Data> {
     fn into_data(self) -> Data;
 }
 
-impl IntoData<ChangesSetData> for ListedChanges {
-    fn into_data(self) -> ChangesSetData {
-        ChangesSetData {
-            changes: self.changes,
-            started_at: self.begun,
-            undoes: self.undoes,
-            redoes: self.redoes,
-            after: self.after,
-            maybe_earlier: self.maybe_earlier,
-            turn_name: self.turn_name,
+/// Implements [`IntoData`] for types with fields of the same names, and with further values.
+macro_rules! into_data {
+    ($($from:ident => $data:ident($it:ident) {
+        $($field:ident),*; $($name:ident: $value:expr),* $(,)?
+    })*) => {$(
+        impl IntoData<$data> for $from {
+            fn into_data(self) -> $data {
+                let $it = self;
+                $data { $($name: $value,)* $($field: $it.$field,)* }
+            }
         }
+    )*};
+}
+
+into_data! {
+    ListedChanges => ChangesSetData(set) {
+        changes, undoes, redoes, after, maybe_earlier, turn_name; started_at: set.begun
+    }
+    Preview => ChangesPreviewData(preview) { counts, files, conflicts, without_conflict; }
+    ChangesGroupDone => ChangesGroupData(done) { turn_name, sets, changes, text; }
+    ShellInfo => ShellData(shell) {
+        busy; name: shell.name.0, cwd: shell.cwd.map(|path| path.display().to_string())
+    }
+    Job => JobData(job) {
+        command, cwd, pid, pgid, stdin, started_at, sandbox, unrecorded, remaining, listens_on;
+        id: job.id.0,
+        kind: match job.kind {
+            JobKind::Started => JobOrigin::Started,
+            JobKind::Adopted => JobOrigin::Adopted,
+        },
+        output: job.output.map(|path| path.display().to_string()),
+        state: job.state.into_data(),
+    }
+    JobOutput => JobOutputData(output) {
+        from, next, at_end, complete;
+        text: String::from_utf8_lossy(&output.bytes).into_owned(),
+        job: output.job.into_data(),
+    }
+    ArtifactInfo => ArtifactData(stored) {
+        artifact, command, cwd, started_at, status;
+        duration_ms: u64::try_from(stored.duration.as_millis()).unwrap_or(u64::MAX)
+    }
+    FoundLine => FoundLineData(line) { number, text, is_match; }
+    BangMessage => MessageData(message) {
+        command, output, exit_code, cancelled, truncated, artifact, time, excluded_from_context;
+        text: message.for_model()
     }
 }
 
@@ -51,28 +86,6 @@ impl IntoData<FileDiffData> for FileDiff {
                 _ => None,
             },
             mode: self.mode.map(as_octal),
-        }
-    }
-}
-
-impl IntoData<ChangesPreviewData> for Preview {
-    fn into_data(self) -> ChangesPreviewData {
-        ChangesPreviewData {
-            counts: self.counts,
-            files: self.files,
-            conflicts: self.conflicts,
-            without_conflict: self.without_conflict,
-        }
-    }
-}
-
-impl IntoData<ChangesGroupData> for ChangesGroupDone {
-    fn into_data(self) -> ChangesGroupData {
-        ChangesGroupData {
-            turn_name: self.turn_name,
-            sets: self.sets,
-            changes: self.changes,
-            text: self.text,
         }
     }
 }
@@ -137,56 +150,6 @@ impl IntoData<BashData> for BangMessage {
     }
 }
 
-impl IntoData<MessageData> for BangMessage {
-    fn into_data(self) -> MessageData {
-        MessageData {
-            text: self.for_model(),
-            command: self.command,
-            output: self.output,
-            exit_code: self.exit_code,
-            cancelled: self.cancelled,
-            truncated: self.truncated,
-            artifact: self.artifact,
-            time: self.time,
-            excluded_from_context: self.excluded_from_context,
-        }
-    }
-}
-
-impl IntoData<ShellData> for ShellInfo {
-    fn into_data(self) -> ShellData {
-        ShellData {
-            name: self.name.0,
-            busy: self.busy,
-            cwd: self.cwd.map(|path| path.display().to_string()),
-        }
-    }
-}
-
-impl IntoData<JobData> for Job {
-    fn into_data(self) -> JobData {
-        JobData {
-            id: self.id.0,
-            kind: match self.kind {
-                JobKind::Started => JobOrigin::Started,
-                JobKind::Adopted => JobOrigin::Adopted,
-            },
-            command: self.command,
-            cwd: self.cwd,
-            pid: self.pid,
-            pgid: self.pgid,
-            output: self.output.map(|path| path.display().to_string()),
-            stdin: self.stdin,
-            state: self.state.into_data(),
-            started_at: self.started_at,
-            sandbox: self.sandbox,
-            unrecorded: self.unrecorded,
-            remaining: self.remaining,
-            listens_on: self.listens_on,
-        }
-    }
-}
-
 impl IntoData<JobEndingData> for ScriptEnding {
     fn into_data(self) -> JobEndingData {
         match self {
@@ -212,32 +175,6 @@ impl IntoData<JobProgress> for JobState {
                 has_remaining: end.has_remaining,
             },
             JobState::Lost { reason } => JobProgress::Lost { reason },
-        }
-    }
-}
-
-impl IntoData<JobOutputData> for JobOutput {
-    fn into_data(self) -> JobOutputData {
-        JobOutputData {
-            text: String::from_utf8_lossy(&self.bytes).into_owned(),
-            from: self.from,
-            next: self.next,
-            at_end: self.at_end,
-            complete: self.complete,
-            job: self.job.into_data(),
-        }
-    }
-}
-
-impl IntoData<ArtifactData> for ArtifactInfo {
-    fn into_data(self) -> ArtifactData {
-        ArtifactData {
-            artifact: self.artifact,
-            command: self.command,
-            cwd: self.cwd,
-            started_at: self.started_at,
-            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
-            status: self.status,
         }
     }
 }
@@ -269,15 +206,7 @@ impl IntoData<FoundData> for SearchResult {
             hint: self.hint(),
             total_matches: self.total_matches,
             next: self.next_line,
-            lines: self
-                .lines
-                .into_iter()
-                .map(|line| FoundLineData {
-                    number: line.number,
-                    text: line.text,
-                    is_match: line.is_match,
-                })
-                .collect(),
+            lines: self.lines.into_iter().map(IntoData::into_data).collect(),
         }
     }
 }

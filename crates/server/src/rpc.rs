@@ -4,21 +4,14 @@
 //! and the tool perform the requests; this module only tracks requests and their clients.
 
 mod answer;
-mod changes;
-mod checks;
 mod dispatch;
-mod file_requests;
-mod files;
 mod in_flight;
 mod job_watch;
 mod outbox;
 mod parse_line;
-mod prompt_requests;
 mod prompts;
-mod remote;
 mod request_error;
-mod run_program;
-mod terminal_requests;
+mod requests;
 mod updates;
 pub mod worker;
 
@@ -39,7 +32,6 @@ use agent_bash::process::SystemClock;
 use agent_bash_protocol::line::{InputLine, InputLines};
 use agent_bash_protocol::{ErrorCode, Hello};
 use agent_bash_running::{ClientAdapters, RunningCalls};
-use files::Uploads;
 use in_flight::{RequestKind, RequestsInFlight};
 use job_watch::JobWatch;
 use message::Response;
@@ -47,6 +39,7 @@ use outbox::{Outbox, WriterTask};
 use parse_line::ParsedRequest;
 use prompts::OpenPrompts;
 use request_error::ErrorReply;
+use requests::files::Uploads;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -58,8 +58,8 @@ pub(super) fn on_or_off(value: &Value) -> Result<bool, String> {
     }
 }
 
-pub(super) fn on_value(on: bool) -> Option<Value> {
-    to_value(if on { "on" } else { "off" })
+pub(super) fn on_value<T: Copy + Into<bool>>(on: &T) -> Option<Value> {
+    to_value(if (*on).into() { "on" } else { "off" })
 }
 
 pub(super) fn yes_or_no(value: &Value) -> Result<bool, String> {
@@ -75,21 +75,26 @@ pub(super) fn text(value: &Value) -> Result<&str, String> {
     value.as_str().ok_or_else(|| "a text".to_owned())
 }
 
-pub(super) fn list(value: &Value) -> Result<Vec<String>, String> {
+pub(super) fn owned_text<T: From<String>>(value: &Value) -> Result<T, String> {
+    text(value).map(|text| text.to_owned().into())
+}
+
+pub(super) fn list<T: From<Vec<String>>>(value: &Value) -> Result<T, String> {
     let list: Result<Vec<String>, _> = value.clone().try_into();
-    list.map_err(|_| "a list of texts".to_owned())
+    list.map(T::from).map_err(|_| "a list of texts".to_owned())
 }
 
 /// Parses a whole number that is at least 1.
-pub(super) fn count(value: &Value) -> Result<u64, String> {
+pub(super) fn count<T: From<u64>>(value: &Value) -> Result<T, String> {
     let number = value.as_integer().and_then(|n| u64::try_from(n).ok());
     number
         .filter(|n| *n > 0)
+        .map(T::from)
         .ok_or_else(|| "a whole number, 1 or more".to_owned())
 }
 
 /// Parses a number of seconds, or a text with a unit from milliseconds to days.
-pub(super) fn duration(value: &Value) -> Result<Duration, String> {
+pub(super) fn duration<T: From<Duration>>(value: &Value) -> Result<T, String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Integer(seconds) => seconds.to_string(),
@@ -98,17 +103,18 @@ pub(super) fn duration(value: &Value) -> Result<Duration, String> {
     };
     // `parse_duration` does not know days, because it parses the timeouts of calls.
     let Some(days) = text.trim().strip_suffix('d') else {
-        return parse_duration(&text).map_err(|error| error.to_string());
+        let duration = parse_duration(&text).map_err(|error| error.to_string())?;
+        return Ok(duration.into());
     };
     let hours = parse_duration(&format!("{days}h")).map_err(|_| {
         format!("`{text}` is not a duration; write a number with a unit: `90s`, `2m`, `1h`, `7d`")
     })?;
-    Ok(hours.saturating_mul(24))
+    Ok(hours.saturating_mul(24).into())
 }
 
 /// Parses a retention time. A number without a unit would mean seconds and soon delete the stored
 /// data, so it is refused.
-pub(super) fn retention(value: &Value) -> Result<Duration, String> {
+pub(super) fn retention<T: From<Duration>>(value: &Value) -> Result<T, String> {
     let unit = value.as_str().and_then(|text| text.trim().chars().last());
     if unit.is_some_and(char::is_alphabetic) {
         return duration(value);
@@ -116,19 +122,19 @@ pub(super) fn retention(value: &Value) -> Result<Duration, String> {
     Err("a number with a unit, such as \"12h\" or \"7d\"".to_owned())
 }
 
-pub(super) fn absolute_path(value: &Value) -> Result<PathBuf, String> {
+pub(super) fn absolute_path<T: From<PathBuf>>(value: &Value) -> Result<T, String> {
     let path = PathBuf::from(text(value)?);
     if path.is_absolute() {
-        Ok(path)
+        Ok(path.into())
     } else {
         Err("an absolute path".to_owned())
     }
 }
 
-/// Parses a value that is a single word; the error lists the words.
-pub(super) fn from_word<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    let word: Result<T, _> = value.clone().try_into();
-    word.map_err(|error| error.message().to_owned())
+/// Parses a value as its type. If the type is one of several words, the error lists the words.
+pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    let typed: Result<T, _> = value.clone().try_into();
+    typed.map_err(|error| error.message().to_owned())
 }
 
 pub(super) fn to_value(value: impl Serialize) -> Option<Value> {
@@ -136,19 +142,14 @@ pub(super) fn to_value(value: impl Serialize) -> Option<Value> {
 }
 
 /// Returns the value as in a settings file; whole days in days, whole hours in hours.
-pub(super) fn duration_value(duration: Duration) -> Value {
+pub(super) fn duration_value<T: Copy + Into<Option<Duration>>>(duration: &T) -> Option<Value> {
     const HOUR_SECS: u64 = 60 * 60;
+    let duration: Duration = (*duration).into()?;
     let hours = duration.as_secs() / HOUR_SECS;
     let is_whole = hours > 0 && duration == Duration::from_secs(hours * HOUR_SECS);
-    Value::String(match hours {
+    to_value(match hours {
         _ if !is_whole => short_duration(duration),
         hours if hours.is_multiple_of(24) => format!("{}d", hours / 24),
         hours => format!("{hours}h"),
     })
-}
-
-pub(super) fn number_value(number: Option<u64>) -> Option<Value> {
-    number
-        .and_then(|n| i64::try_from(n).ok())
-        .map(Value::Integer)
 }

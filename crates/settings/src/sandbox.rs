@@ -3,7 +3,7 @@
 use agent_bash_core::sandbox::{
     Escalation, HostSecret, LackingPolicy, Network, SandboxLevel, TmpDirectory,
 };
-use agent_bash_proxy::{AllowedHosts, Placeholders};
+use agent_bash_proxy::{AllowedHosts, Placeholders, SecretHosts};
 use agent_bash_tools::SandboxTerms;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,6 +141,15 @@ impl SandboxSettings {
             Some(HostSecret::new(variable, value, placeholder, hosts))
         });
         secrets.collect()
+    }
+
+    /// True if the proxy encrypts requests with secrets.
+    pub fn has_encrypted_secrets(&self) -> bool {
+        let mut hosts = self
+            .secrets
+            .values()
+            .map(|it| SecretHosts::parse(&it.hosts));
+        hosts.any(|hosts| hosts.is_ok_and(|hosts| hosts.has_encrypted()))
     }
 
     /// True if the network of these settings allows everything that the network of `other` allows.

@@ -3,7 +3,7 @@
 
 use crate::sanitise::TextSink;
 use crate::terminal_text::incomplete_len;
-use crate::view::{FileView, MAX_PAGE_BYTES, Page, ReadFlow};
+use crate::view::{FileView, MAX_PAGE_BYTES, Page};
 use std::io;
 
 /// Bytes that are read before a page, because a colour that began there may still apply.
@@ -63,11 +63,7 @@ impl FileView {
             incomplete.extend_from_slice(&chunk[..wanted]);
             let rest = incomplete.split_off(incomplete.len() - incomplete_len(&incomplete));
             sanitiser.push(&std::mem::replace(&mut incomplete, rest), out);
-            if left == 0 || out.text.len() > max_text {
-                ReadFlow::Stop
-            } else {
-                ReadFlow::Continue
-            }
+            left > 0 && out.text.len() <= max_text
         })?;
         sanitiser.push(&incomplete, out);
         sanitiser.finish(out);

@@ -46,6 +46,7 @@ struct UnstoredLines {
 }
 
 /// The limit on line length and the open line's state with respect to it.
+#[derive(Default)]
 struct Clamping {
     max: u64,
     /// Number of characters of the open line that were stored.
@@ -92,9 +93,7 @@ impl StreamLines {
             open: Window::new(head_cap, tail_cap.max(MAX_OPEN_BYTES), shrink_open),
             clamp: max_chars.map(|max| Clamping {
                 max: max as u64,
-                chars: 0,
-                omitted: 0,
-                from: 0,
+                ..Clamping::default()
             }),
             wanted: head,
             ended: 0,

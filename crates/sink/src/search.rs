@@ -5,7 +5,7 @@
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
-use crate::view::{FileView, ReadFlow, capped_sentence};
+use crate::view::{FileView, capped_sentence};
 use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
@@ -199,11 +199,7 @@ impl FileView {
         let mut sanitiser = self.sanitiser();
         self.each_piece(0, u64::MAX, |piece| {
             sanitiser.piece(piece, &mut lines);
-            if continues() {
-                ReadFlow::Continue
-            } else {
-                ReadFlow::Stop
-            }
+            continues()
         })?;
         sanitiser.finish(&mut lines);
         if !lines.open.is_empty() {

@@ -135,11 +135,7 @@ impl FileView {
         view.each_chunk(0, |chunk| {
             has_lf = memchr::memchr(b'\n', chunk).is_some();
             has_cr |= memchr::memchr(b'\r', chunk).is_some();
-            if has_lf {
-                ReadFlow::Stop
-            } else {
-                ReadFlow::Continue
-            }
+            !has_lf
         })?;
         if has_cr && !has_lf {
             // The index counts LFs only.
@@ -214,7 +210,7 @@ impl FileView {
         self.each_chunk(from, |chunk| {
             lines += self.line_ends(chunk);
             last = chunk.last().copied().unwrap_or(last);
-            ReadFlow::Continue
+            true
         })?;
         Ok(lines + u64::from(last != self.line_end))
     }
@@ -259,11 +255,7 @@ impl FileView {
                 .min(chunk.len());
             line += self.line_ends(&chunk[..wanted]);
             seen += wanted as u64;
-            if seen == offset {
-                ReadFlow::Stop
-            } else {
-                ReadFlow::Continue
-            }
+            seen < offset
         })?;
         set_line_numbers(&mut piece, line);
         let next = match offset.saturating_add(raw) {
@@ -289,7 +281,7 @@ impl FileView {
         let mut text = StreamLines::new(cut::window_sizes(policy, false), None, None, None);
         self.each_piece(start, u64::MAX, |piece| {
             sanitiser.piece(piece, &mut text);
-            ReadFlow::Continue
+            true
         })?;
         sanitiser.finish(&mut text);
         let raw = sanitiser.raw();
@@ -342,11 +334,11 @@ impl FileView {
                 found = memchr::memchr_iter(self.line_end, chunk)
                     .nth(nth)
                     .map(|end| at + end as u64 + 1);
-                return ReadFlow::Stop;
+                return false;
             }
             lines += in_chunk;
             at += chunk.len() as u64;
-            ReadFlow::Continue
+            true
         })?;
         let len = self.len()?;
         Ok(found.filter(|&start| start < len))
@@ -366,11 +358,7 @@ impl FileView {
         self.each_piece(start, raw_limit, |piece| {
             sanitiser.piece(piece, &mut text);
             left -= piece.printed_bytes() as u64;
-            if left == 0 || text.head_satisfied() || text.len() > self.max_page_bytes as u64 {
-                ReadFlow::Stop
-            } else {
-                ReadFlow::Continue
-            }
+            left > 0 && !text.head_satisfied() && text.len() <= self.max_page_bytes as u64
         })?;
         // If the requested range ends inside a character or an escape sequence, its bytes are left
         // for the next read.
@@ -399,44 +387,39 @@ impl FileView {
     }
 
     /// Passes `length` bytes of the file from byte `from` on to `take`, with masked secrets, until
-    /// the end or until `take` returns [`ReadFlow::Stop`]. A secret that is only partly in the
+    /// the end or until `take` returns false. A secret that is only partly in the
     /// range is masked, too.
     pub(crate) fn each_piece(
         &self,
         from: u64,
         length: u64,
-        mut take: impl FnMut(OutputPiece<'_>) -> ReadFlow,
+        mut take: impl FnMut(OutputPiece<'_>) -> bool,
     ) -> io::Result<()> {
         let Some(mask) = &self.mask else {
             let mut left = length;
             return self.each_chunk(from, |chunk| {
                 let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
                 left -= wanted as u64;
-                let flow = take(OutputPiece::Printed(&chunk[..wanted]));
-                if left == 0 { ReadFlow::Stop } else { flow }
+                take(OutputPiece::Printed(&chunk[..wanted])) && left > 0
             });
         };
         let mut at = from.saturating_sub(MASK_CONTEXT_BYTES as u64);
         let start = at;
         let end = from.saturating_add(length);
-        let mut flow = ReadFlow::Continue;
+        let mut is_wanted = true;
         let mut clipped = |piece: OutputPiece<'_>| {
-            if flow == ReadFlow::Continue
-                && let Some(piece) = piece.clipped(at, from..end)
-            {
-                flow = take(piece);
+            if is_wanted && let Some(piece) = piece.clipped(at, from..end) {
+                is_wanted = take(piece);
             }
             at += piece.printed_bytes() as u64;
-            if at >= end {
-                flow = ReadFlow::Stop;
-            }
-            flow
+            is_wanted &= at < end;
+            is_wanted
         };
         let mut stream = mask.stream();
         self.each_chunk(start, |chunk| {
-            let mut flow = ReadFlow::Continue;
-            stream.push(chunk, &mut |piece| flow = clipped(piece));
-            flow
+            let mut continues = true;
+            stream.push(chunk, &mut |piece| continues = clipped(piece));
+            continues
         })?;
         stream.finish(&mut |piece| {
             clipped(piece);
@@ -445,11 +428,11 @@ impl FileView {
     }
 
     /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take`
-    /// returns [`ReadFlow::Stop`].
+    /// returns false.
     pub(crate) fn each_chunk(
         &self,
         mut from: u64,
-        mut take: impl FnMut(&[u8]) -> ReadFlow,
+        mut take: impl FnMut(&[u8]) -> bool,
     ) -> io::Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
@@ -457,19 +440,12 @@ impl FileView {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read?,
             };
-            if read == 0 || take(&buffer[..read]) == ReadFlow::Stop {
+            if read == 0 || !take(&buffer[..read]) {
                 return Ok(());
             }
             from += read as u64;
         }
     }
-}
-
-/// The decision to continue reading or to stop.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReadFlow {
-    Continue,
-    Stop,
 }
 
 /// Sets the line numbers of a piece whose first line is `first`.

@@ -21,6 +21,7 @@ use agent_bash_core::sandbox::{
 use agent_bash_core::{Clock, Timestamp, lock};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
+    user_secrets,
 };
 use agent_bash_settings::{HostContext, Placeholders, SandboxSettings, guarded_settings};
 use git_config::MergedConfig;
@@ -73,6 +74,8 @@ struct CachedPlan {
     parent_state: Option<SettledParents>,
     /// Settings files in writable directories, with the texts that the host uses.
     settings: Vec<SettingsFile>,
+    /// The secrets of the user that the plan hides only if they exist.
+    user_secrets: Vec<PathBuf>,
 }
 
 /// The parent directories of the protected paths, and how long they are unchanged.
@@ -162,6 +165,7 @@ impl SandboxState {
                 && cached.facts.tier == facts.tier
                 && cached.facts.env == facts.env;
             same && (cached.replaced.is_empty() || !in_session)
+                && cached.has_same_secrets()
                 && cached.is_known_to_have_caches()
                 && self.is_git_config_merged(&cached.plan)
         })?;
@@ -231,7 +235,7 @@ impl SandboxState {
             }));
         }
         let now = match cached.take() {
-            Some(last) if last.is_for(&facts) && last.has_caches() => {
+            Some(last) if last.is_for(&facts) && last.has_same_secrets() && last.has_caches() => {
                 last.refreshed(self, &facts)?
             }
             last => {
@@ -328,7 +332,13 @@ impl CachedPlan {
             replacements: 0,
             parent_state: None,
             settings: Vec::new(),
+            user_secrets: user_secrets(),
         }
+    }
+
+    /// True if the same files exist that the plan hides only if they exist.
+    fn has_same_secrets(&self) -> bool {
+        self.user_secrets == user_secrets()
     }
 
     /// True if the plan was made from these facts. Ignores workspaces that other hosts have
@@ -435,7 +445,7 @@ impl CachedPlan {
 }
 
 /// The sandbox of a call, or the approval to run without one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CallSandbox {
     /// The write access.
     pub level: SandboxLevel,

@@ -37,7 +37,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::ast::List;
-use super::command_host::CommandHost;
 use super::reader::MAX_NODES;
 use super::state::{MAX_POSSIBLE_VALUES, PossibleValues, ShellState, VariableValue};
 use super::value::Value;
@@ -169,22 +168,11 @@ impl<'c> Walker<'c> {
             .unwrap_or_default();
         ResolvedCommand {
             words: words.into(),
-            env: Vec::new(),
-            redirections: Vec::new(),
-            stdin: None,
-            reads_pipe: false,
-            output_is_used: false,
-            prints_nothing: false,
-            is_background: false,
             cwd: shell.cwd.clone(),
-            cwd_if_cd_failed: None,
-            host: CommandHost::Local,
             home: shell.home().map(Rc::from),
-            started_by: Vec::new(),
             span: Span { start, end },
             may_never_run: true,
-            is_function: false,
-            files: Rc::default(),
+            ..ResolvedCommand::default()
         }
     }
 

@@ -34,7 +34,7 @@ const ENVIRONMENT_VARIABLES: [&str; 9] = [
 ];
 
 /// The state of the shell at one point in the script.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ShellState {
     /// Shared structurally: a state is copied often and changed rarely.
     pub(super) vars: Vars,
@@ -99,22 +99,7 @@ impl ShellState {
             vars: Rc::new(vars),
             exported: Rc::new(ENVIRONMENT_VARIABLES.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
-            cwd_if_cd_failed: None,
-            host: CommandHost::default(),
-            exits_on_error: false,
-            previous: None,
-            pushed: Rc::default(),
-            functions: Rc::default(),
-            hashed: Rc::default(),
-            aliases: Rc::default(),
-            expands_aliases: false,
-            ignores_case: false,
-            namerefs: Rc::default(),
-            zeroth: None,
-            positional: None,
-            stdin: None,
-            files: Rc::default(),
-            ended: false,
+            ..ShellState::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! The card's text after a look at a change set or an action on it.
 
-use agent_bash::ChangesRefused;
-use agent_bash::core::changes::{Changes, FileName, changed_too_text, counted};
+use agent_bash::core::changes::{Changes, ChangesId, FileName, changed_too_text, counted};
+use agent_bash::{ChangeSets, ChangesRefused};
 
 /// Number of conflicting files that a card names.
 const MAX_NAMED_FILES: usize = 3;
@@ -22,6 +22,25 @@ pub(crate) struct ActionOutcome {
     pub(crate) is_stale: bool,
     /// Refused actions, if others succeeded.
     pub(crate) not_done: Vec<String>,
+}
+
+impl ActionOutcome {
+    /// An outcome with the lines of `text`, and what is left of the change sets `ids`. Blocks.
+    pub(crate) fn of(sets: &ChangeSets, ids: &[ChangesId], text: &str) -> Self {
+        Self {
+            sets: ids.iter().filter_map(|id| sets.show(*id).ok()).collect(),
+            lines: text.lines().map(str::to_owned).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The same for an action that was refused. Blocks.
+    pub(crate) fn refused(sets: &ChangeSets, ids: &[ChangesId], text: &str) -> Self {
+        Self {
+            refused: true,
+            ..Self::of(sets, ids, text)
+        }
+    }
 }
 
 /// Returns lines that name the first few of `others` and, where known, the command that changed

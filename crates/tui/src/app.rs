@@ -4,7 +4,6 @@
 mod cards;
 mod changes;
 mod completing;
-mod earlier_trials;
 mod effect;
 mod history_panel;
 mod journal_gap;

@@ -4,8 +4,7 @@
 use crate::action_outcome::{ActionOutcome, UNDO_OTHERS_HINT, conflict_lines, refusal_text};
 use crate::change_actions::{self, ProposedAction};
 use agent_bash::core::changes::{
-    ChangeCounts, Changes, ChangesId, FileChange, FileName, counted, not_redone_text,
-    not_undone_text,
+    ChangesId, FileChange, FileName, counted, not_redone_text, not_undone_text,
 };
 use agent_bash::core::visible::one_line;
 use agent_bash::{ChangeSets, ChangesAct, ChangesDone, ChangesRefused};
@@ -20,21 +19,18 @@ pub(crate) fn plan(
     act: ChangesAct,
     ids: &[ChangesId],
 ) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
-    let failed = |error: &ChangesRefused| Box::new(refused_outcome(sets, ids, &error.to_string()));
+    let refused = |text: &str| Box::new(ActionOutcome::refused(sets, ids, text));
+    let failed = |error: ChangesRefused| refused(&error.to_string());
     let Some(first_id) = ids.first() else {
-        return Err(Box::new(refused_outcome(
-            sets,
-            ids,
-            "nothing is left to be done",
-        )));
+        return Err(refused("nothing is left to be done"));
     };
-    let root = sets.show(*first_id).map_err(|error| failed(&error))?.root;
+    let root = sets.show(*first_id).map_err(failed)?.root;
     let mut before = TouchedFiles::below(&root);
     let mut steps: Vec<FileChange> = Vec::new();
     let mut conflicts: Vec<FileName> = Vec::new();
     for id in ids {
         let preview = sets.preview(*id, act == ChangesAct::Redo);
-        let preview = preview.map_err(|error| failed(&error))?;
+        let preview = preview.map_err(failed)?;
         // An earlier step may produce the contents that this change set expects.
         let is_new = |name: &FileName| !before.may_explain(name) && !conflicts.contains(name);
         let new: Vec<FileName> = preview.conflicts.into_iter().filter(is_new).collect();
@@ -53,25 +49,19 @@ pub(crate) fn plan(
             ChangesAct::Redo => not_redone_text(first),
             _ => not_undone_text(first, 0),
         };
-        let mut outcome = refused_outcome(sets, ids, &line);
+        let mut outcome = refused(&line);
         let newest = ids.iter().max().unwrap_or(first_id);
         let by = sets.changed_by(*newest, others);
         outcome.lines.extend(conflict_lines(others, &by));
-        return Err(Box::new(outcome));
+        return Err(outcome);
     }
     Ok(Box::new(ProposedAction {
-        act,
-        id: *first_id,
         further_ids: ids[1..].to_vec(),
-        scope: None,
         skips_conflicts: !conflicts.is_empty(),
         is_background: true,
         changed_between: between,
-        root,
-        counts: ChangeCounts::of(&files),
-        files,
-        more: 0,
         conflicts,
+        ..ProposedAction::of(act, *first_id, root, files)
     }))
 }
 
@@ -174,20 +164,15 @@ pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionO
         });
     }
     lines.extend(notes);
+    let refused = changed.is_empty();
+    if refused {
+        lines.append(&mut not_done);
+    }
     ActionOutcome {
-        sets: present_sets(sets, &all),
-        is_stale: false,
-        refused: changed.is_empty(),
-        lines: if changed.is_empty() {
-            [lines, not_done.clone()].concat()
-        } else {
-            lines
-        },
-        not_done: if changed.is_empty() {
-            Vec::new()
-        } else {
-            not_done
-        },
+        refused,
+        lines,
+        not_done,
+        ..ActionOutcome::of(sets, &all, "")
     }
 }
 
@@ -223,17 +208,4 @@ fn refusal_lines(
 fn files_of(sets: &ChangeSets, done: ChangesDone) -> Vec<FileChange> {
     let files = sets.files(done.changes.id);
     files.unwrap_or(done.changes.files)
-}
-
-fn present_sets(sets: &ChangeSets, ids: &[ChangesId]) -> Vec<Changes> {
-    ids.iter().filter_map(|id| sets.show(*id).ok()).collect()
-}
-
-fn refused_outcome(sets: &ChangeSets, ids: &[ChangesId], text: &str) -> ActionOutcome {
-    ActionOutcome {
-        sets: present_sets(sets, ids),
-        lines: text.lines().map(str::to_owned).collect(),
-        refused: true,
-        ..ActionOutcome::default()
-    }
 }

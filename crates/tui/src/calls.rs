@@ -57,7 +57,8 @@ pub(crate) struct CallExtras {
 ///
 /// Without a persistent shell, a call on a terminal gets the definitions of the configuration;
 /// other calls load them themselves. `replaced_shell_definitions` are the definitions of a
-/// shell that was ended to run this request.
+/// shell that was ended to run this request. A call that asks for another sandbox gets nothing of
+/// a shell: an earlier call in the sandbox may have prepared it (`PATH`, private caches).
 pub(crate) async fn with_shell_state(
     session: &Conversation,
     request: &mut Request,
@@ -65,11 +66,12 @@ pub(crate) async fn with_shell_state(
     replaced_shell_definitions: Option<Arc<Definitions>>,
 ) -> Option<Arc<Definitions>> {
     let mut definitions = None;
-    if let Some(shell) = shell {
+    let keeps_sandbox = request.sandbox.is_none();
+    if let Some(shell) = shell.filter(|_| keeps_sandbox) {
         definitions = session.shell_definitions(shell).await;
         request.env.extend(session.shell_exports(shell).await);
     }
-    definitions = definitions.or(replaced_shell_definitions);
+    definitions = definitions.or(replaced_shell_definitions.filter(|_| keeps_sandbox));
     if definitions.is_none() && request.pty == Some(true) {
         definitions = session.configured_definitions().await;
     }

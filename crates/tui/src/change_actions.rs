@@ -216,6 +216,24 @@ pub(crate) struct ProposedAction {
 const SKIPPED_HEADING: &str = "Skipped, because they were changed since:";
 
 impl ProposedAction {
+    /// An action on one change set that has these effects.
+    pub(crate) fn of(act: ChangesAct, id: ChangesId, root: String, files: Vec<FileChange>) -> Self {
+        Self {
+            act,
+            id,
+            further_ids: Vec::new(),
+            scope: None,
+            skips_conflicts: false,
+            is_background: false,
+            root,
+            counts: ChangeCounts::of(&files),
+            files,
+            more: 0,
+            conflicts: Vec::new(),
+            changed_between: Vec::new(),
+        }
+    }
+
     /// The change sets of the action, in the order of execution.
     pub(crate) fn set_ids(&self) -> Vec<ChangesId> {
         std::iter::once(&self.id)

@@ -5,8 +5,8 @@ use crate::action_outcome::{ActionOutcome, UNDO_OTHERS_HINT, conflict_lines, ref
 use crate::change_actions::{ProposedAction, decided_text};
 use crate::{background_changes, changes_since, diff_state};
 use agent_bash::core::changes::{
-    ChangeCounts, Changes, ChangesId, ChangesState, changed_by_text, conflict_text,
-    not_redone_text, not_undone_text,
+    Changes, ChangesId, ChangesState, changed_by_text, conflict_text, not_redone_text,
+    not_undone_text,
 };
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::DiffLine;
@@ -77,6 +77,7 @@ fn plan(
     id: ChangesId,
     act: ChangesAct,
 ) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
+    let refused = |text: &str| ActionOutcome::refused(sets, &[id], text);
     let proposed = match act {
         ChangesAct::Commit | ChangesAct::Discard => match sets.show(id) {
             Ok(set) if set.state != ChangesState::Held => {
@@ -86,8 +87,7 @@ fn plan(
         },
         ChangesAct::Undo | ChangesAct::Redo => plan_inversion(sets, id, act),
     };
-    let mut proposed =
-        proposed.map_err(|error| Box::new(refused_outcome(sets, id, &error.to_string())))?;
+    let mut proposed = proposed.map_err(|error| Box::new(refused(&error.to_string())))?;
     let Some((first, others)) = proposed.conflicts.split_first() else {
         return Ok(proposed);
     };
@@ -107,7 +107,7 @@ fn plan(
         }
         ChangesAct::Undo => not_undone_text(first, 0),
     };
-    let mut outcome = refused_outcome(sets, id, &line);
+    let mut outcome = refused(&line);
     outcome
         .lines
         .extend(conflict_lines(others, &changed_by[1..]));
@@ -126,18 +126,10 @@ fn decided_outcome(set: Changes) -> ActionOutcome {
 
 fn plan_for_trial(set: Changes, act: ChangesAct) -> Box<ProposedAction> {
     Box::new(ProposedAction {
-        act,
-        id: set.id,
-        further_ids: Vec::new(),
-        scope: None,
-        skips_conflicts: false,
-        is_background: false,
-        changed_between: Vec::new(),
-        root: set.root,
         counts: set.counts,
-        files: set.files,
         more: set.more,
         conflicts: set.conflicts,
+        ..ProposedAction::of(act, set.id, set.root, set.files)
     })
 }
 
@@ -149,18 +141,8 @@ fn plan_inversion(
     let root = sets.show(id)?.root;
     let preview = sets.preview(id, act == ChangesAct::Redo)?;
     Ok(Box::new(ProposedAction {
-        act,
-        id,
-        further_ids: Vec::new(),
-        scope: None,
-        skips_conflicts: false,
-        is_background: false,
-        changed_between: Vec::new(),
-        root,
-        counts: ChangeCounts::of(&preview.without_conflict),
-        files: preview.without_conflict,
-        more: 0,
         conflicts: preview.conflicts,
+        ..ProposedAction::of(act, id, root, preview.without_conflict)
     }))
 }
 
@@ -173,13 +155,9 @@ fn run_action(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
         ChangesAct::Redo => sets.redo(id),
     };
     match done {
-        Ok(done) => ActionOutcome {
-            sets: sets.show(id).into_iter().collect(),
-            lines: done.text.lines().map(str::to_owned).collect(),
-            ..ActionOutcome::default()
-        },
+        Ok(done) => ActionOutcome::of(sets, &[id], &done.text),
         Err(error) => {
-            let mut outcome = refused_outcome(sets, id, &refusal_text(&error));
+            let mut outcome = ActionOutcome::refused(sets, &[id], &refusal_text(&error));
             outcome.is_stale =
                 matches!(error, ChangesRefused::Conflict(_)) && proposed.act == ChangesAct::Commit;
             // A file was changed while the question was shown.
@@ -191,14 +169,5 @@ fn run_action(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
             }
             outcome
         }
-    }
-}
-
-fn refused_outcome(sets: &ChangeSets, id: ChangesId, text: &str) -> ActionOutcome {
-    ActionOutcome {
-        sets: sets.show(id).into_iter().collect(),
-        lines: text.lines().map(str::to_owned).collect(),
-        refused: true,
-        ..ActionOutcome::default()
     }
 }

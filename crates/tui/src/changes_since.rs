@@ -3,7 +3,7 @@
 use crate::action_outcome::{ActionOutcome, refusal_text};
 use crate::change_actions::ProposedAction;
 use agent_bash::change_sets::ChangesScope;
-use agent_bash::core::changes::{ChangeCounts, ChangesId, FileChange};
+use agent_bash::core::changes::{ChangesId, FileChange};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::call_summary::merge_file_changes;
 
@@ -16,7 +16,7 @@ pub(crate) fn plan(
 ) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
     let scope = ChangesScope::From(first);
     let is_redo = act == ChangesAct::Redo;
-    let failed = |error: &ChangesRefused| Box::new(refused_outcome(sets, first, error));
+    let failed = |error: &ChangesRefused| Box::new(refused(sets, first, error));
     let preview = sets.preview_group(&scope, is_redo);
     let preview = preview.map_err(|error| failed(&error))?;
     if let Some(obstacles) = preview.obstacles() {
@@ -41,18 +41,9 @@ pub(crate) fn plan(
         )));
     };
     Ok(Box::new(ProposedAction {
-        act,
-        id: *id,
         further_ids: further_ids.to_vec(),
         scope: Some(scope),
-        skips_conflicts: false,
-        is_background: false,
-        changed_between: Vec::new(),
-        root,
-        counts: ChangeCounts::of(&files),
-        files,
-        more: 0,
-        conflicts: Vec::new(),
+        ..ProposedAction::of(act, *id, root, files)
     }))
 }
 
@@ -66,24 +57,11 @@ pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionO
         _ => sets.undo_group(scope, false),
     };
     match done {
-        Ok(done) => ActionOutcome {
-            sets: done
-                .sets
-                .iter()
-                .filter_map(|id| sets.show(*id).ok())
-                .collect(),
-            lines: done.text.lines().map(str::to_owned).collect(),
-            ..ActionOutcome::default()
-        },
-        Err(error) => refused_outcome(sets, proposed.id, &error),
+        Ok(done) => ActionOutcome::of(sets, &done.sets, &done.text),
+        Err(error) => refused(sets, proposed.id, &error),
     }
 }
 
-fn refused_outcome(sets: &ChangeSets, id: ChangesId, error: &ChangesRefused) -> ActionOutcome {
-    ActionOutcome {
-        sets: sets.show(id).into_iter().collect(),
-        lines: refusal_text(error).lines().map(str::to_owned).collect(),
-        refused: true,
-        ..ActionOutcome::default()
-    }
+fn refused(sets: &ChangeSets, id: ChangesId, error: &ChangesRefused) -> ActionOutcome {
+    ActionOutcome::refused(sets, &[id], &refusal_text(error))
 }

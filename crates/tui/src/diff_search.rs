@@ -30,11 +30,10 @@ impl DiffSearch {
         if lines.is_empty() {
             return Err(not_found_text(Some(&pattern)));
         }
-        let at = None;
         Ok(Self {
             pattern,
             lines,
-            current: at,
+            current: None,
         })
     }
 

@@ -2,16 +2,15 @@
 
 use crate::change_actions;
 use crate::diff_search::DiffSearch;
-use crate::pager_keys::{key_move, wheel_move};
-use crate::pattern_input::PatternInput;
-use crate::search_origin;
+use crate::scroll_state::{ScrollEvent, ScrollState};
 use crate::transcript::EntryId;
-use crate::typed_count::{TypedCount, times};
+use crate::typed_count::times;
 use agent_bash::change_sets::{DiffText, FileDiff};
 use agent_bash::core::changes::{Change, ChangesId, FileKind, FileName};
+use agent_bash::core::plural;
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
-use agent_bash_render::{CardChanges, DiffLine, DiffView, PagerMove, PagerPosition, Theme};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use agent_bash_render::{CardChanges, DiffLine, DiffView, PagerMove, Theme};
+use crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::ffi::OsString;
@@ -38,20 +37,8 @@ pub(crate) struct DiffState {
     title: String,
     command: String,
     lines: Vec<DiffLine>,
-    position: PagerPosition,
-    rows: u16,
-    /// The pattern that is being typed after `/` or `?`.
-    typing: PatternInput,
-    count: TypedCount,
+    pub(crate) scroll: ScrollState,
     search: Option<DiffSearch>,
-    /// True if the match may be outside of the shown columns.
-    reveals_match: bool,
-    /// True after a jump to an end or a line: the search continues there even if the last match is
-    /// on the screen.
-    has_jumped: bool,
-    /// The line of the last jump by number or to the start.
-    jump_line: Option<u64>,
-    pub(crate) message: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,67 +59,31 @@ impl DiffState {
             entry,
             title: id.uri(),
             command,
+            scroll: ScrollState::new(lines.len() as u64),
             lines,
-            position: PagerPosition::first(),
-            rows: 0,
-            typing: PatternInput::default(),
-            count: TypedCount::default(),
             search: None,
-            reveals_match: false,
-            has_jumped: false,
-            jump_line: None,
-            message: None,
         }
     }
 
     /// `set`: the present changes of the card.
     pub(crate) fn event(&mut self, event: &Event, set: Option<&CardChanges>) -> DiffRequest {
-        match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => return self.key(*key, set),
-            Event::Mouse(mouse) => {
-                if let Some(to) = wheel_move(mouse.kind) {
-                    self.go(to);
-                }
+        match self.scroll.event(event) {
+            ScrollEvent::Handled => {}
+            ScrollEvent::Close => return DiffRequest::Close,
+            ScrollEvent::Move(to) => self.scroll.go(to),
+            ScrollEvent::Pattern(typed) => self.start_search(&typed),
+            ScrollEvent::NextMatch { forward, count, .. } if self.search.is_some() => {
+                self.find(forward, count.unwrap_or(1));
             }
-            Event::Paste(text) => self.typing.paste(text),
-            _ => {}
-        }
-        DiffRequest::Nothing
-    }
-
-    fn key(&mut self, key: KeyEvent, set: Option<&CardChanges>) -> DiffRequest {
-        self.message = None;
-        if self.typing.typed().is_some() {
-            if let Some(typed) = self.typing.key(key) {
-                self.start_search(&typed);
+            ScrollEvent::NextMatch { letter, count, .. } => {
+                (0..times(count)).for_each(|_| self.next_file(letter == 'n'));
             }
-            return DiffRequest::Nothing;
-        }
-        if self.count.push_digit(key) {
-            return DiffRequest::Nothing;
-        }
-        let count = self.count.take();
-        match (key.code, key.modifiers) {
-            (KeyCode::Esc, _) if count.is_some() => {}
-            (KeyCode::Char('q') | KeyCode::Esc, _)
-            | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
-            (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
-            (KeyCode::Char('n'), _) if self.search.is_some() => {
-                self.find(!self.typing.is_backward, count.unwrap_or(1));
-            }
-            (KeyCode::Char('N'), _) if self.search.is_some() => {
-                self.find(self.typing.is_backward, count.unwrap_or(1));
-            }
-            (KeyCode::Char('n'), _) => (0..times(count)).for_each(|_| self.next_file()),
-            (KeyCode::Char('N'), _) => (0..times(count)).for_each(|_| self.previous_file()),
-            (code, modifiers) => {
-                if let Some(to) = key_move(key, count, self.rows) {
-                    self.go(to);
-                } else if let (KeyCode::Char(pressed), KeyModifiers::NONE) = (code, modifiers)
+            ScrollEvent::Key(key) => {
+                if let (KeyCode::Char(pressed), KeyModifiers::NONE) = (key.code, key.modifiers)
                     && let Some(act) = change_actions::action_of_key(pressed)
                 {
-                    self.message = change_actions::unavailable_reason(act, set);
-                    if self.message.is_none() {
+                    self.scroll.message = change_actions::unavailable_reason(act, set);
+                    if self.scroll.message.is_none() {
                         return DiffRequest::Act(act);
                     }
                 }
@@ -141,37 +92,21 @@ impl DiffState {
         DiffRequest::Nothing
     }
 
-    fn go(&mut self, to: PagerMove) {
-        let is_jump = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
-        self.has_jumped |= is_jump;
-        self.jump_line = search_origin::jump_line(to, self.lines.len() as u64);
-        self.position.go(to, self.lines.len() as u64, self.rows);
-    }
-
-    /// The numbers of the lines at which files begin, from 1.
-    fn file_lines(&self) -> Vec<u64> {
+    /// Scrolls the beginning of the next file, or of the file before, to the top, if enough lines
+    /// follow it.
+    fn next_file(&mut self, forward: bool) {
+        let top = self.scroll.position.first_line;
         let lines = (1..).zip(&self.lines);
         let files = lines.filter(|(_, line)| matches!(line, DiffLine::File(_)));
-        files.map(|(number, _)| number).collect()
-    }
-
-    fn next_file(&mut self) {
-        let top = self.position.first_line;
-        let next = self.file_lines().into_iter().find(|line| *line > top);
-        self.scroll_to(next);
-    }
-
-    fn previous_file(&mut self) {
-        let top = self.position.first_line;
-        let last = self.file_lines().into_iter().rfind(|line| *line < top);
-        self.scroll_to(last);
-    }
-
-    /// Scrolls a line to the top, if enough lines follow it.
-    fn scroll_to(&mut self, line: Option<u64>) {
+        let mut files = files.map(|(number, _)| number);
+        let line = if forward {
+            files.find(|line| *line > top)
+        } else {
+            files.take_while(|line| *line < top).last()
+        };
         if let Some(line) = line {
-            let by = line.cast_signed() - self.position.first_line.cast_signed();
-            self.go(PagerMove::Lines(by));
+            let by = line.cast_signed() - top.cast_signed();
+            self.scroll.go(PagerMove::Lines(by));
         }
     }
 
@@ -181,15 +116,12 @@ impl DiffState {
         if typed.is_empty() {
             return;
         }
-        let found = before
-            .and_then(|search| search.line())
-            .filter(|_| !self.has_jumped);
-        self.jump_line =
-            search_origin::pattern_origin(self.jump_line, found, &self.position, self.rows);
+        let found = before.and_then(|search| search.line());
+        self.scroll.begin_pattern(found);
         match DiffSearch::new(typed, &self.lines) {
             Ok(search) => {
                 self.search = Some(search);
-                self.find(!self.typing.is_backward, 1);
+                self.find(!self.scroll.typing.is_backward, 1);
             }
             Err(message) => {
                 let is_cut = self
@@ -201,7 +133,7 @@ impl DiffState {
                 } else {
                     ""
                 };
-                self.message = Some(format!("{message}{among}"));
+                self.scroll.message = Some(format!("{message}{among}"));
             }
         }
     }
@@ -211,13 +143,9 @@ impl DiffState {
         let Some(search) = &mut self.search else {
             return;
         };
-        let found = search.line().filter(|_| !self.has_jumped);
-        let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
+        let from = self.scroll.origin(search.line(), forward);
         if let Some((line, has_wrapped)) = search.find(from, forward, times) {
-            self.reveals_match = true;
-            self.message = search_origin::wrapped_text(has_wrapped, forward);
-            self.go(PagerMove::IntoView(line));
-            self.has_jumped = false;
+            self.scroll.show_match(line, has_wrapped, forward);
         }
     }
 
@@ -234,7 +162,8 @@ impl DiffState {
         };
         let text = line.text();
         if let Some(found) = search.pattern.find(&text) {
-            self.position.reveal(&text, found.range(), line.room(width));
+            let position = &mut self.scroll.position;
+            position.reveal(&text, found.range(), line.room(width));
         }
     }
 
@@ -245,8 +174,8 @@ impl DiffState {
         set: Option<&CardChanges>,
         theme: &Theme,
     ) {
-        self.rows = DiffView::page_rows(area);
-        if std::mem::take(&mut self.reveals_match) {
+        self.scroll.rows = DiffView::page_rows(area);
+        if std::mem::take(&mut self.scroll.reveals_match) {
             // The width within the frame.
             self.reveal(usize::from(area.width.saturating_sub(2)));
         }
@@ -256,14 +185,14 @@ impl DiffState {
             title: &self.title,
             subtitle: &self.command,
             lines: &self.lines,
-            position: &self.position,
+            position: &self.scroll.position,
             keys: &keys,
             pattern: search.map(|search| &search.pattern),
             matches: search.and_then(DiffSearch::count),
             found_line: search.and_then(DiffSearch::line),
-            typed: self.typing.typed(),
-            count: self.count.typed(),
-            message: self.message.as_deref(),
+            typed: self.scroll.typing.typed(),
+            count: self.scroll.count.typed(),
+            message: self.scroll.message.as_deref(),
         };
         view.render(area, frame.buffer_mut(), theme);
     }
@@ -412,7 +341,7 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
     for (at, line) in all[from..to].iter().enumerate() {
         if lines.len() >= MAX_LINES {
             let more = to - from - at;
-            let more = more_text(more, "line");
+            let more = plural(more as u64, "more line");
             lines.push(DiffLine::Note(format!("… ({more})")));
             return;
         }
@@ -432,13 +361,7 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
 
 fn not_shown(files: usize) -> String {
     let verb = if files == 1 { "is" } else { "are" };
-    format!("{} {verb} not shown", more_text(files, "file"))
-}
-
-/// A count with its noun: `1 more line`, `2 more lines`.
-fn more_text(more: usize, noun: &str) -> String {
-    let ending = if more == 1 { "" } else { "s" };
-    format!("{more} more {noun}{ending}")
+    format!("{} {verb} not shown", plural(files as u64, "more file"))
 }
 
 /// The part of a line that is shown.
@@ -446,7 +369,7 @@ fn cut_line(line: &str) -> String {
     let Some((end, _)) = line.char_indices().nth(MAX_LINE_CHARS) else {
         return line.to_owned();
     };
-    let more = more_text(line[end..].chars().count(), "character");
+    let more = plural(line[end..].chars().count() as u64, "more character");
     format!("{} … ({more})", &line[..end])
 }
 

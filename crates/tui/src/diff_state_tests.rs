@@ -1,4 +1,5 @@
 use super::*;
+use crossterm::event::KeyEvent;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -102,7 +103,10 @@ fn n_goes_to_matches_during_a_search_and_to_files_otherwise() {
     ] {
         letters(&mut state, typed);
         let screen = drawn(&mut state, 100);
-        assert_eq!(state.position.first_line, first, "{typed:?}: {screen}");
+        assert_eq!(
+            state.scroll.position.first_line, first,
+            "{typed:?}: {screen}"
+        );
         assert!(screen.contains(footer), "{typed:?}: {screen}");
     }
     // While a pattern is typed, letters are not keys.

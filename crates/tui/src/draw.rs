@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::pager_source::LineSource;
 use crate::status::draw_status;
-use agent_bash::core::Request;
+use agent_bash::core::{Request, plural};
 use agent_bash_render::{Overlay, shortened};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -136,9 +136,9 @@ fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect, prompt: Rect) {
     }
     let below = match app.transcript.rows_below() {
         0 => String::new(),
-        1 => " ↓ 1 more row ".to_owned(),
-        rows => format!(" ↓ {rows} more rows "),
+        rows => format!(" ↓ {} ", plural(rows as u64, "more row")),
     };
+    let more_lines = |count: usize| plural(count as u64, "more line");
     let hidden = match app.prompt.hidden_rows(prompt) {
         _ if app.is_covered() => String::new(),
         (0, 0) => String::new(),
@@ -158,11 +158,6 @@ fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect, prompt: Rect) {
     frame
         .buffer_mut()
         .set_line(area.x, area.y, &line, area.width);
-}
-
-fn more_lines(count: usize) -> String {
-    let lines = if count == 1 { "line" } else { "lines" };
-    format!("{count} more {lines}")
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ use crate::pager_state::PagerState;
 use crate::prompt_directory::PromptDirectory;
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
-    Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
-    Undoable,
+    Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
 };
 use agent_bash::core::sandbox::{Network, SandboxLevel, SandboxRequest};
 use agent_bash::core::{Status, Timestamp, ToolResult};
@@ -98,21 +97,16 @@ fn with_changes() -> (App, App, App) {
         DiffLine::Added("fn main() {}".to_owned()),
     ];
     diff.update(msg(&diff, ChangeWorkResult::Diff(Ok(lines))));
-    let mut counts = ChangeCounts::default();
-    counts.count(Change::Deleted);
+    let deleted = FileChange::new(FileName::new("a.rs"), Change::Deleted);
     let proposed = ProposedAction {
-        act: ChangesAct::Undo,
-        id: ChangesId(7),
-        further_ids: Vec::new(),
-        scope: None,
         skips_conflicts: true,
-        is_background: false,
-        changed_between: Vec::new(),
-        root: "/p".to_owned(),
-        counts,
-        files: vec![FileChange::new(FileName::new("a.rs"), Change::Deleted)],
-        more: 0,
         conflicts: vec![FileName::new("b.rs")],
+        ..ProposedAction::of(
+            ChangesAct::Undo,
+            ChangesId(7),
+            "/p".to_owned(),
+            vec![deleted],
+        )
     };
     undo.update(msg(
         &undo,

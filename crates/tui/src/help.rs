@@ -275,6 +275,28 @@ mod tests {
         assert!(!press(&mut one, KeyCode::Char(' ')));
     }
 
+    #[test]
+    fn every_row_has_keys_and_an_effect() {
+        let is_valid = |row: &str| {
+            row.split_once(" | ").is_some_and(|(keys, effect)| {
+                let mut words = keys.split(' ').chain(effect.split(' '));
+                !effect.contains('|') && words.all(|word| !word.is_empty())
+            })
+        };
+        for row in KEY_GROUPS.iter().flat_map(|group| group.keys) {
+            assert!(is_valid(row), "{row}");
+        }
+        for wrong in [
+            "f9 runs it",
+            "f9 |",
+            " | run it",
+            "f9  f8 | run it",
+            "f9 | f8 | run it",
+        ] {
+            assert!(!is_valid(wrong), "{wrong}");
+        }
+    }
+
     /// The text of a file of the checkout.
     fn file(path: &str) -> String {
         std::fs::read_to_string(format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()

@@ -46,6 +46,7 @@ mod prompt_directory;
 mod questions;
 mod queue;
 mod redraw;
+mod scroll_state;
 mod search_origin;
 mod single_command;
 mod status;

@@ -2,20 +2,17 @@
 
 mod search;
 
-use crate::pager_keys::{key_move, wheel_move};
 use crate::pager_source::{
     LineRange, LineSource, LoadedLines, MatchingLine, PatternSearch, SearchTicket, StoredText,
 };
-use crate::pattern_input::PatternInput;
-use crate::search_origin;
+use crate::scroll_state::{ScrollEvent, ScrollState};
 use crate::transcript::EntryId;
-use crate::typed_count::TypedCount;
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
-    JobRowState, OutputLimits, OutputText, Pager, PagerMove, PagerPosition, PagerPrompt, Theme,
+    JobRowState, OutputLimits, OutputText, Pager, PagerMove, PagerPrompt, Theme,
 };
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -46,31 +43,18 @@ pub(crate) struct PagerState {
     source: LineSource,
     title: String,
     subtitle: String,
-    position: PagerPosition,
-    total: u64,
+    scroll: ScrollState,
     /// The lines loaded from a file.
     text: OutputText,
     /// The number of the first loaded line.
     first_loaded: u64,
-    rows: u16,
     /// True if the pager follows the growing end of the text.
     follows: bool,
     /// True if the text is complete.
     has_ended: bool,
-    /// The pattern that is being typed after `/` or `?`.
-    typing: PatternInput,
-    count: TypedCount,
     pattern: Option<Regex>,
     found: Option<MatchingLine>,
     searching: Option<RunningSearch>,
-    /// True if the match may be outside of the shown columns.
-    reveals_match: bool,
-    /// True after a jump to an end or a line. The next search starts at the new position, even if
-    /// the last match is on the screen.
-    has_jumped: bool,
-    /// The line of the last jump by number or to the start.
-    jump_line: Option<u64>,
-    message: Option<String>,
     /// The last range requested, so that it is requested only once.
     requested: Option<(u64, u16)>,
     /// When a followed file was last read, and its length then.
@@ -105,22 +89,14 @@ impl PagerState {
             source,
             title,
             subtitle,
-            position: PagerPosition::first(),
-            total: 0,
+            scroll: ScrollState::new(0),
             text: OutputText::new(OutputLimits::PAGE),
             first_loaded: 1,
-            rows: 0,
             follows: false,
             has_ended: false,
-            typing: PatternInput::default(),
-            count: TypedCount::default(),
             pattern: None,
             found: None,
             searching: None,
-            reveals_match: false,
-            has_jumped: false,
-            jump_line: None,
-            message: None,
             requested: None,
             last_read: None,
             last_len: None,
@@ -149,10 +125,10 @@ impl PagerState {
 
     /// Returns the lines of a file that must be loaded; `None` if they are loaded or requested.
     pub(crate) fn lines_to_load(&mut self, now: Duration) -> Option<LineRange> {
-        if self.rows == 0 || matches!(self.source, LineSource::Card(_)) {
+        if self.scroll.rows == 0 || matches!(self.source, LineSource::Card(_)) {
             return None;
         }
-        let count = u64::from(self.rows);
+        let count = u64::from(self.scroll.rows);
         if self.follows {
             let is_early = |last_read| now.saturating_sub(last_read) < FOLLOW_INTERVAL;
             if self.last_read.is_some_and(is_early) {
@@ -165,7 +141,7 @@ impl PagerState {
                 unless_len: self.last_len,
             });
         }
-        let wanted = (self.position.first_line, self.rows);
+        let wanted = (self.scroll.position.first_line, self.scroll.rows);
         if self.requested == Some(wanted) {
             return None;
         }
@@ -177,16 +153,16 @@ impl PagerState {
     pub(crate) fn lines_loaded(&mut self, loaded: Result<Option<Box<LoadedLines>>, String>) {
         match loaded {
             Ok(Some(loaded)) => {
-                self.total = loaded.total;
+                self.scroll.total = loaded.total;
                 (self.first_loaded, self.text) = (loaded.from, loaded.text);
                 self.last_len = Some(loaded.len);
                 if self.follows {
-                    self.position.first_line = self.first_loaded;
-                    self.requested = Some((self.first_loaded, self.rows));
+                    self.scroll.position.first_line = self.first_loaded;
+                    self.requested = Some((self.first_loaded, self.scroll.rows));
                 }
             }
             Ok(None) => {}
-            Err(error) => self.message = Some(error),
+            Err(error) => self.scroll.message = Some(error),
         }
     }
 
@@ -200,10 +176,7 @@ impl PagerState {
     fn go(&mut self, to: PagerMove) {
         self.abandon_search();
         self.follows = false;
-        let is_jump = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
-        self.has_jumped |= is_jump;
-        self.jump_line = search_origin::jump_line(to, self.total);
-        self.position.go(to, self.total, self.rows);
+        self.scroll.go(to);
     }
 
     fn follow(&mut self) {
@@ -213,73 +186,40 @@ impl PagerState {
     }
 
     pub(crate) fn event(&mut self, event: &Event) -> PagerRequest {
-        match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
-            Event::Mouse(mouse) => {
-                if let Some(to) = wheel_move(mouse.kind) {
-                    self.go(to);
-                }
-                PagerRequest::Nothing
-            }
-            Event::Paste(text) => {
-                self.typing.paste(text);
-                PagerRequest::Nothing
-            }
-            _ => PagerRequest::Nothing,
-        }
-    }
-
-    fn key(&mut self, key: KeyEvent) -> PagerRequest {
-        self.message = None;
-        if self.typing.typed().is_some() {
-            let entered = self.typing.key(key);
-            return entered.map_or(PagerRequest::Nothing, |typed| self.start_search(&typed));
-        }
-        if self.count.push_digit(key) {
-            return PagerRequest::Nothing;
-        }
-        let count = self.count.take();
-        match (key.code, key.modifiers) {
-            (KeyCode::Esc, _) if count.is_some() => {}
-            (KeyCode::Char('q') | KeyCode::Esc, _)
-            | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
+        match self.scroll.event(event) {
+            ScrollEvent::Handled => {}
+            ScrollEvent::Close => {
                 self.abandon_search();
                 return PagerRequest::Close;
             }
-            (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
-            (KeyCode::Char('F'), _) if self.has_ended => {
+            ScrollEvent::Move(to) => self.go(to),
+            ScrollEvent::Pattern(typed) => return self.start_search(&typed),
+            ScrollEvent::NextMatch { forward, count, .. } => {
+                return self.find(forward, count.unwrap_or(1));
+            }
+            ScrollEvent::Key(key) if key.code != KeyCode::Char('F') => {}
+            ScrollEvent::Key(_) if self.has_ended => {
                 self.go(PagerMove::Last);
-                self.message = Some("the command has ended: nothing follows".to_owned());
+                self.scroll.message = Some("the command has ended: nothing follows".to_owned());
             }
-            (KeyCode::Char('F'), _) => self.follow(),
-            (KeyCode::Char('n'), _) => {
-                return self.find(!self.typing.is_backward, count.unwrap_or(1));
-            }
-            (KeyCode::Char('N'), _) => {
-                return self.find(self.typing.is_backward, count.unwrap_or(1));
-            }
-            _ => {
-                if let Some(to) = key_move(key, count, self.rows) {
-                    self.go(to);
-                }
-            }
+            ScrollEvent::Key(_) => self.follow(),
         }
         PagerRequest::Nothing
     }
 
     /// Adapts the position to a new height. If the pager showed the end, it shows the end again.
     fn set_rows(&mut self, rows: u16) {
-        let before = u64::from(std::mem::replace(&mut self.rows, rows));
-        if before == u64::from(rows) || before == 0 || self.total <= before {
+        let before = u64::from(std::mem::replace(&mut self.scroll.rows, rows));
+        if before == u64::from(rows) || before == 0 || self.scroll.total <= before {
             return;
         }
-        let was_at_end = self.position.first_line + before > self.total;
+        let was_at_end = self.scroll.position.first_line + before > self.scroll.total;
         let to = if was_at_end {
             PagerMove::Last
         } else {
             PagerMove::Lines(0)
         };
-        self.position.go(to, self.total, rows);
+        self.scroll.position.go(to, self.scroll.total, rows);
     }
 
     /// Scrolls sideways until the first match of the found line is visible. If the line is not
@@ -294,7 +234,7 @@ impl PagerState {
         let skip = skip.and_then(|skip| usize::try_from(skip).ok());
         let rows = skip.map(|skip| text.window(usize::MAX, skip, 1, theme).rows);
         let Some(row) = rows.as_ref().and_then(|rows| rows.first()) else {
-            self.reveals_match = true;
+            self.scroll.reveals_match = true;
             return;
         };
         let line: String = row.spans.iter().map(|span| &*span.content).collect();
@@ -302,9 +242,9 @@ impl PagerState {
             return;
         };
         // The columns of the frame, the line number and its margins.
-        let margin = self.total.max(1).to_string().len() + 5;
+        let margin = self.scroll.total.max(1).to_string().len() + 5;
         let room = width.saturating_sub(margin);
-        self.position.reveal(&line, range, room);
+        self.scroll.position.reveal(&line, range, room);
     }
 
     /// `card`: the output that the card holds, if the pager shows a card.
@@ -318,18 +258,20 @@ impl PagerState {
     ) {
         self.set_rows(Pager::page_rows(area));
         if let Some(card) = card {
-            (self.first_loaded, self.total) = (1, card.total_lines());
+            (self.first_loaded, self.scroll.total) = (1, card.total_lines());
             if self.follows {
-                self.position.go(PagerMove::Last, self.total, self.rows);
+                self.scroll
+                    .position
+                    .go(PagerMove::Last, self.scroll.total, self.scroll.rows);
             }
         }
-        if std::mem::take(&mut self.reveals_match) {
+        if std::mem::take(&mut self.scroll.reveals_match) {
             self.reveal(card, usize::from(area.width), theme);
         }
         let is_slow = self.is_slow(now);
-        let prompt = match (self.typing.typed(), &self.message) {
+        let prompt = match (self.scroll.typing.typed(), &self.scroll.message) {
             (Some(typed), _) => PagerPrompt::Typed(typed),
-            _ if let Some(count) = self.count.typed() => PagerPrompt::Count(count),
+            _ if let Some(count) = self.scroll.count.typed() => PagerPrompt::Count(count),
             _ if is_slow => PagerPrompt::Message("searching…"),
             (None, Some(message)) => PagerPrompt::Message(message),
             (None, None) if self.follows => PagerPrompt::Follows,
@@ -344,12 +286,12 @@ impl PagerState {
             from_line: self.first_loaded,
             // For a file, the loaded lines are shown until the requested lines have arrived.
             first_line: if card.is_some() {
-                self.position.first_line
+                self.scroll.position.first_line
             } else {
                 self.first_loaded
             },
-            total_lines: self.total,
-            column: self.position.column,
+            total_lines: self.scroll.total,
+            column: self.scroll.position.column,
             pattern: self.pattern.as_ref(),
             matches: self.found.map(|found| (found.index, found.total)),
             found_line: self.found.map(|found| found.line),

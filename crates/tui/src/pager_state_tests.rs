@@ -1,6 +1,6 @@
 use super::*;
 use crate::pager_source::{find, load};
-use crossterm::event::MouseEventKind;
+use crossterm::event::{KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::io::Write as _;
@@ -92,7 +92,10 @@ fn movement_ends_a_search() {
         let request = letters(&mut state, "/line 40\n");
         letters(&mut state, keys);
         assert_eq!(carry_out(&mut state, request), 1);
-        assert_eq!((state.position.first_line, state.found), (first, None));
+        assert_eq!(
+            (state.scroll.position.first_line, state.found),
+            (first, None)
+        );
         let later = state.deadline();
         assert_eq!(later, None, "{keys}");
         // A later search ignores the result of the abandoned one.
@@ -260,7 +263,7 @@ fn search_continues_from_the_screen() {
         };
         state.event(&Event::Mouse(up));
     }
-    assert_eq!(state.position.first_line, 49);
+    assert_eq!(state.scroll.position.first_line, 49);
     assert_eq!(seeks(&mut state, "N").0, 55);
 }
 
@@ -282,14 +285,14 @@ fn number_before_a_key_repeats_it_and_is_shown() {
         ("0g", 1),
     ] {
         letters(&mut state, keys);
-        assert_eq!(state.position.first_line, first, "{keys}");
+        assert_eq!(state.scroll.position.first_line, first, "{keys}");
     }
     // Esc drops the number, and does not close the pager.
     letters(&mut state, "7");
     let left = press(&mut state, KeyCode::Esc, KeyModifiers::NONE);
     assert_eq!(left, PagerRequest::Nothing);
     letters(&mut state, "G");
-    assert_eq!(state.position.first_line, 180);
+    assert_eq!(state.scroll.position.first_line, 180);
     // A search continues from that line.
     assert_eq!(seeks(&mut state, "/5$\n").0, 185);
     assert_eq!(seeks(&mut state, "182Gn").0, 185);

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::change_actions;
 use crate::questions::sandbox_summary;
 use crate::transcript::CardEntry;
+use agent_bash::core::plural;
 use agent_bash_render::{CardState, Theme, abridged, mark, shortened};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -197,8 +198,7 @@ fn state_parts(app: &App) -> Vec<StatusPart> {
     }
     match app.running_jobs {
         0 => {}
-        1 => parts.push(part(2, "1 job".to_owned(), theme.running)),
-        jobs => parts.push(part(2, format!("{jobs} jobs"), theme.running)),
+        jobs => parts.push(part(2, plural(jobs as u64, "job"), theme.running)),
     }
     parts
 }

@@ -288,13 +288,17 @@ fn failed_command_without_a_path_in_its_message_gets_the_refused_write() -> Resu
     let world = World::new()?;
     let script = r#"open(my $f, ">", $ARGV[0]) or die "cannot open it\n"; print "opened\n""#;
     let command = |file: &str, rest: &str| format!("perl -e '{script}' {file}{rest}");
+    fs::write(world.cwd().join("new"), "text\n")?;
     for (record, command, is_named) in [
         ("undo", command("$PWD/new", ""), true),
         ("off", command("$PWD/new", ""), true),
-        // Controls: the command succeeds; the write is allowed; nothing is printed.
+        ("undo", command("$PWD/new", " 2>/dev/null"), true),
+        // vim prints nothing, and only asks whether it can write.
+        ("off", "vim -es -u NONE -c wq $PWD/new".to_owned(), true),
+        // Controls: the command succeeds; the write is allowed; the file is only read.
         ("undo", command("$PWD/new", " || true"), false),
         ("undo", command("$TMPDIR/new", "; false"), false),
-        ("undo", command("$PWD/new", " 2>/dev/null"), false),
+        ("off", "grep -q nothing $PWD/new".to_owned(), false),
     ] {
         let mut run = world.command(product::agent_bash()?);
         run.args(["run", "--json", "--sandbox=read_only", "--changes", record])

@@ -5,6 +5,7 @@ use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::world::World;
 use anyhow::ensure;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 /// Sets the clipboard and the title, each also by C1 controls.
 const HOSTILE: &str =
@@ -130,5 +131,30 @@ fn log_is_fitted_on_a_terminal_and_whole_in_a_pipe() -> anyhow::Result<()> {
     // A line above the table names the session.
     ensure!(rows.len() == 4 && rows[3].ends_with('…'), "{shown}");
     ensure!(rows[3].chars().count() == COLUMNS, "{shown}");
+    Ok(())
+}
+
+/// A process that keeps the terminal could read what the user types there later.
+#[test]
+fn program_in_a_sandbox_leaves_no_process_on_the_terminal() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let script = "trap '' HUP TERM\nsetsid sleep 300 >/dev/null 2>&1 &\necho $! >pid\n";
+    std::fs::write(world.cwd().join("leave.sh"), script)?;
+    let remaining = || -> anyhow::Result<Option<String>> {
+        let pid = std::fs::read_to_string(world.cwd().join("pid"))?;
+        let pid = pid.trim().to_owned();
+        Ok(Path::new("/proc").join(&pid).exists().then_some(pid))
+    };
+    let ran = on_terminal(&world, "sandbox run -- bash leave.sh")?;
+    ensure!(remaining()?.is_none(), "{ran:?}");
+    // The control: without a terminal, the process stays, in the sandbox.
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["sandbox", "run", "--", "bash", "leave.sh"]);
+    let ran = product::run(command, Some(""))?;
+    let pid = remaining()?;
+    ensure!(pid.is_some(), "{ran:?}");
+    let mut kill = world.command("kill");
+    kill.arg("-9").args(pid);
+    product::run(kill, None)?;
     Ok(())
 }

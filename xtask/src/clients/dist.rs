@@ -52,7 +52,7 @@ pub(super) struct PackedFiles {
 
 /// Packs `program` in every way, into `target/dist`.
 pub(super) fn pack(tree: &Tree, program: &Path, max_bytes: Option<u64>) -> Result<PackedFiles> {
-    let target = target(tree)?;
+    let target = layers::target_directory(tree)?;
     let out = target.join("dist");
     tree.shell.remove_path(&out)?;
     tree.shell.create_dir(&out)?;
@@ -74,12 +74,6 @@ pub(super) fn pack(tree: &Tree, program: &Path, max_bytes: Option<u64>) -> Resul
         );
     }
     Ok(PackedFiles { wheel, npm })
-}
-
-pub(super) fn target(tree: &Tree) -> Result<PathBuf> {
-    Ok(PathBuf::from(
-        layers::metadata(tree)?.target_directory.as_str(),
-    ))
 }
 
 /// A directory with the program, its manual and its completions, as a tarball.

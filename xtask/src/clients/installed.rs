@@ -3,7 +3,7 @@
 
 use super::dist::{self, PackedFiles};
 use super::pages::{self, Example};
-use crate::cargo_command::check;
+use crate::cargo_command::{check, words};
 use crate::{Tree, say, tests_step};
 use anyhow::{Context, Result, ensure};
 use std::os::unix::fs::PermissionsExt as _;
@@ -95,13 +95,11 @@ impl Root {
         let printed = self.directory.with_extension("printed");
         std::fs::write(&script, CLEAN_ROOT)?;
         let capture = "out=$1; shift; exec \"$@\" > \"$out\"";
-        tests_step::under_census(|_, _| {
-            cmd!(
-                tree.shell,
-                "sh -c {capture} sh {printed} unshare {options...} sh {script} {directory} {programs...} -- {words...}"
-            )
-            .quiet()
-        })?;
+        let command = cmd!(
+            tree.shell,
+            "sh -c {capture} sh {printed} unshare {options...} sh {script} {directory} {programs...} -- {words...}"
+        );
+        tests_step::under_census(command.quiet())?;
         Ok(std::fs::read_to_string(printed)?)
     }
 
@@ -123,18 +121,9 @@ fn test_in_python(tree: &Tree, packed: &PackedFiles, checker: &Path, root: &Root
     let environment = root.directory.join("environment");
     root.run(tree, &[text(first)?, "-m", "venv", text(&environment)?])?;
     let python = environment.join("bin/python");
-    let words = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-index",
-        "--disable-pip-version-check",
-    ];
-    root.run(
-        tree,
-        &[&[text(&python)?], &words[..], &[text(&wheel)?]].concat(),
-    )?;
+    let install = words("-m pip install --quiet --no-index --disable-pip-version-check");
+    let install = [&[text(&python)?], &install[..], &[text(&wheel)?]].concat();
+    root.run(tree, &install)?;
 
     let examples = pages::python(tree)?;
     let files = &root.write(&examples)?;
@@ -155,17 +144,17 @@ fn test_in_node(tree: &Tree, packed: &PackedFiles, packages: &Path, root: &Root)
     std::fs::write(root.directory.join("package.json"), manifest)?;
     let [package, carrier] = &packed.npm;
     let files = [root.copy_in(carrier)?, root.copy_in(package)?];
-    let words = "npm install --offline --no-audit --no-fund --loglevel=error --omit=peer";
-    let mut words: Vec<&str> = words.split(' ').collect();
-    words.extend([text(&files[0])?, text(&files[1])?]);
-    root.run(tree, &words)?;
+    let mut install =
+        words("npm install --offline --no-audit --no-fund --loglevel=error --omit=peer");
+    install.extend([text(&files[0])?, text(&files[1])?]);
+    root.run(tree, &install)?;
 
     let examples = pages::typescript(tree)?;
     let files = &root.write(&examples)?;
     let tsc = packages.join(".bin/tsc");
     let types = packages.join("@types");
     let options = "--strict --target ES2022 --module NodeNext --lib ES2023,ESNext.Disposable --types node --skipLibCheck";
-    let options: Vec<&str> = options.split(' ').collect();
+    let options = words(options);
     // The compiler reads the types in the package.
     check(
         &cmd!(

@@ -2,6 +2,7 @@
 //! npm.
 
 use crate::Tree;
+use crate::cargo_command::words;
 use agent_bash_tests::packages::{cached_packages, install, made_once, npm};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -22,14 +23,8 @@ pub(super) fn venv(target: &Path, name: &str, packages: &[&str]) -> Result<PathB
         install("python3", &["-m", "venv", "."], directory)?;
         let python = directory.join("bin/python");
         let python = python.to_str().context("the path is not UTF-8")?;
-        let words = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ];
-        install(python, &[&words, packages].concat(), directory)
+        let install_words = words("-m pip install --quiet --disable-pip-version-check");
+        install(python, &[&install_words[..], packages].concat(), directory)
     })?;
     Ok(directory.join("bin/python"))
 }

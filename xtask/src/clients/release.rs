@@ -6,7 +6,7 @@
 //! The contents of the `.deb` and the `.rpm` are data in crates/cli/Cargo.toml.
 
 use super::dist::{self, VERSION};
-use crate::cargo_command::{cargo, check};
+use crate::cargo_command::{cargo, check, words};
 use crate::{Tree, layers, say, static_build};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
@@ -35,7 +35,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
             "usage: cargo xtask release [--program FILE]; FILE is packed instead of a new build"
         ),
     };
-    let target = dist::target(tree)?;
+    let target = layers::target_directory(tree)?;
     let out = target.join("dist");
     dist::pack(tree, &program, max_bytes)?;
     // The packages' manifests name a fixed directory of the checkout: the tools keep the path after
@@ -49,19 +49,12 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     check(&cmd!(tree.shell, "cp --recursive {files} {root}").quiet())?;
     let tools = install_tools(tree, &target)?;
     let path = format!("{}:{}", tools.display(), tree.shell.var("PATH")?);
-    let steps: [&[&str]; _] = [
-        &[
-            "deb",
-            "--package",
-            "agent-bash-cli",
-            "--no-build",
-            "--no-strip",
-            "--output",
-        ],
-        &["generate-rpm", "--package", "crates/cli", "--output"],
+    let steps = [
+        "deb --package agent-bash-cli --no-build --no-strip --output",
+        "generate-rpm --package crates/cli --output",
     ];
     for step in steps {
-        let command = cargo(tree, step).arg(&out).env("PATH", &path);
+        let command = cargo(tree, &words(step)).arg(&out).env("PATH", &path);
         check(&command.ignore_stdout())?;
     }
     write_dependencies(tree, &path, &out)?;
@@ -89,9 +82,8 @@ fn install_tools(tree: &Tree, target: &Path) -> Result<PathBuf> {
 
 /// Writes the crates in the program, with their versions and licences.
 fn write_dependencies(tree: &Tree, path: &str, out: &Path) -> Result<()> {
-    let words = "cyclonedx --quiet --format json --manifest-path crates/cli/Cargo.toml";
-    let words: Vec<&str> = words.split(' ').collect();
-    check(&cargo(tree, &words).env("PATH", path))?;
+    let call = "cyclonedx --quiet --format json --manifest-path crates/cli/Cargo.toml";
+    check(&cargo(tree, &words(call)).env("PATH", path))?;
     // The tool writes a file next to each manifest of the workspace.
     let written = tree.root.join("crates/cli/agent-bash-cli.cdx.json");
     tree.shell

@@ -3,7 +3,7 @@
 
 use super::installed;
 use super::packages::{link_packages, node_packages, venv};
-use crate::cargo_command::{cargo, check};
+use crate::cargo_command::{cargo, check, words};
 use crate::{Tree, layers, say, tests_step};
 use anyhow::Result;
 use std::path::Path;
@@ -33,12 +33,9 @@ const FRAMEWORKS: &[&[(&str, &str)]] = &[
 
 /// The step of the suite. Without package indexes the client tests are skipped, except on CI.
 pub(crate) fn run(tree: &Tree) -> Result<()> {
-    let metadata = layers::metadata(tree)?;
-    let target = Path::new(metadata.target_directory.as_str());
-    check(&cargo(
-        tree,
-        &["build", "--quiet", "--package", "agent-bash-cli"],
-    ))?;
+    let target = &layers::target_directory(tree)?;
+    let build = words("build --quiet --package agent-bash-cli");
+    check(&cargo(tree, &build))?;
     let program = target.join("debug/agent-bash");
     match (venv(target, "python", PYTHON), node_packages(target)) {
         (Ok(python), Ok(packages)) => {
@@ -65,16 +62,14 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
 
 /// Packs an existing program and tests the packages.
 pub(super) fn installed(tree: &Tree, program: &Path) -> Result<()> {
-    let metadata = layers::metadata(tree)?;
-    let target = Path::new(metadata.target_directory.as_str());
+    let target = &layers::target_directory(tree)?;
     let python = venv(target, "python", PYTHON)?;
     installed::test(tree, program, &python, &node_packages(target)?)
 }
 
 /// Runs the tests of the frameworks, in the versions of [`FRAMEWORKS`].
 pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
-    let metadata = layers::metadata(tree)?;
-    let target = Path::new(metadata.target_directory.as_str());
+    let target = &layers::target_directory(tree)?;
     let program = target.join("debug/agent-bash");
     let _here = tree.shell.push_dir("clients/python");
     for group in FRAMEWORKS {
@@ -105,17 +100,12 @@ fn test_python(tree: &Tree, python: &Path, program: &Path) -> Result<()> {
 }
 
 fn pytest(tree: &Tree, python: &Path, program: &Path, options: &[&str]) -> Result<()> {
-    tests_step::under_census(|temp, state| {
-        cmd!(
-            tree.shell,
-            "{python} -B -m pytest --quiet -p no:cacheprovider {options...}"
-        )
-        .quiet()
-        .env("PYTHONPATH", "src")
-        .env("AGENT_BASH_PROGRAM", program)
-        .env("TMPDIR", temp)
-        .env("XDG_STATE_HOME", state)
-    })
+    let tests = cmd!(
+        tree.shell,
+        "{python} -B -m pytest --quiet -p no:cacheprovider {options...}"
+    );
+    let tests = tests.quiet().env("PYTHONPATH", "src");
+    tests_step::under_census(tests.env("AGENT_BASH_PROGRAM", program))
 }
 
 /// Compiles the sources, tests and examples, and runs the tests.
@@ -127,11 +117,6 @@ fn test_typescript(tree: &Tree, packages: &Path, program: &Path) -> Result<()> {
     check(&cmd!(tree.shell, "{tsc} --project tsconfig.tests.json").quiet())?;
     let mut tests = tree.shell.read_dir("build/tests")?;
     tests.retain(|path| path.to_string_lossy().ends_with(".test.js"));
-    tests_step::under_census(|temp, state| {
-        cmd!(tree.shell, "node --test --test-reporter=dot {tests...}")
-            .quiet()
-            .env("AGENT_BASH_PROGRAM", program)
-            .env("TMPDIR", temp)
-            .env("XDG_STATE_HOME", state)
-    })
+    let tests = cmd!(tree.shell, "node --test --test-reporter=dot {tests...}");
+    tests_step::under_census(tests.quiet().env("AGENT_BASH_PROGRAM", program))
 }

@@ -2,7 +2,7 @@
 //! (`crates/exec/tests/it/bash_suite.rs`) in new pid and network namespaces, if the system allows
 //! it.
 
-use crate::cargo_command::cargo;
+use crate::cargo_command::{cargo, check, words};
 use crate::{Tree, say, tests_step};
 use agent_bash_tests::packages::install;
 use anyhow::{Context, Result};
@@ -16,22 +16,14 @@ const HELPERS: [&str; 4] = ["printenv", "recho", "xcase", "zecho"];
 
 /// New namespaces: user (so that root is not needed), network, pid. All processes end with the
 /// first one of the pid namespace.
-const UNSHARED: [&str; 7] = [
-    "--user",
-    "--map-root-user",
-    "--net",
-    "--pid",
-    "--fork",
-    "--kill-child",
-    "--mount-proc",
-];
+const UNSHARED: &str = "--user --map-root-user --net --pid --fork --kill-child --mount-proc";
 
 pub(super) fn run(tree: &Tree, sources: &Path, downloads: &Path) -> Result<()> {
     let helpers = downloads.join("helpers");
     compile(sources, &helpers)?;
     let test = ["test", "--package", "agent-bash-exec", "--test", "it"];
     // Built outside of the namespaces, where crates can be downloaded.
-    crate::cargo_command::check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
+    check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
     let call = [
         &test[..],
         &["--", "--ignored", "--nocapture", "bash_suite::"],
@@ -41,29 +33,27 @@ pub(super) fn run(tree: &Tree, sources: &Path, downloads: &Path) -> Result<()> {
     if !unshared {
         say("no user namespaces here: the tests run without their own network and processes");
     }
-    tests_step::under_census(|temp, state| {
-        let plain = cargo(tree, &call);
-        let command = if unshared {
-            let plain: std::process::Command = plain.into();
-            let words: Vec<OsString> = std::iter::once(plain.get_program())
-                .chain(plain.get_args())
-                .map(OsString::from)
-                .collect();
-            let options = UNSHARED;
-            cmd!(tree.shell, "unshare {options...} {words...}").quiet()
-        } else {
-            plain
-        };
+    let plain = cargo(tree, &call);
+    let command = if unshared {
+        let plain: std::process::Command = plain.into();
+        let words_of_call: Vec<OsString> = std::iter::once(plain.get_program())
+            .chain(plain.get_args())
+            .map(OsString::from)
+            .collect();
+        let options = words(UNSHARED);
+        cmd!(tree.shell, "unshare {options...} {words_of_call...}").quiet()
+    } else {
+        plain
+    };
+    tests_step::under_census(
         command
-            .env("TMPDIR", temp)
-            .env("XDG_STATE_HOME", state)
             .env("AGENT_BASH_SUITE_SOURCES", sources)
-            .env("AGENT_BASH_SUITE_HELPERS", &helpers)
-    })
+            .env("AGENT_BASH_SUITE_HELPERS", &helpers),
+    )
 }
 
 fn can_unshare(tree: &Tree) -> bool {
-    let options = UNSHARED;
+    let options = words(UNSHARED);
     let tried = cmd!(tree.shell, "unshare {options...} true");
     tried.quiet().ignore_stderr().run().is_ok()
 }

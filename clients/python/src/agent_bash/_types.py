@@ -1140,7 +1140,7 @@ Network = Literal["off", "loopback", "hosts", "on"]
 
 
 # A notice: its kind with values, and the sentence generated from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxOperations", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeWithoutCgroup", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxOperations", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1497,7 +1497,7 @@ class _NoticeSandboxDeniedAlways(TypedDict):
 
 
 class NoticeSandboxDenied(_NoticeSandboxDeniedAlways, total=False):
-    """The sandbox forbids a file that a message in the output names, or that a failed command tried to change."""
+    """The sandbox forbids a file that a message in the output names, or that a failed command tried to change, or asked whether it can."""
 
     # True if the file is protected below a writable directory, so that no setting allows the access.
     is_protected: bool
@@ -1682,6 +1682,21 @@ class NoticeWaitingForInput(TypedDict):
 
     # `line`, `secret`, `raw` or `full_screen`.
     state: WaitingFor
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeWithoutCgroup(TypedDict):
+    """Limits for all processes of the call together could not be applied. They hold for each process (`memory_mb`), for this user (`processes`), or not at all (`cpu_percent`)."""
+
+    kind: Literal["without_cgroup"]
+
+    # The names of the limits; not empty.
+    limits: List[LimitKind]
+
+    # Why.
+    reason: str
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// take longer than the start of a shell.
 const MAX_CHECKED_BYTES: usize = 4096;
 
-/// True if a shell may be started ahead of a call. The call must be valid, and must need a new
+/// True if a supervisor may be started ahead of a call. The call must be valid, and must need a new
 /// shell in the host's directory. The call must also pass the rules of these settings, so that no
 /// process is started for a call that will be refused. The call itself runs all checks again.
 pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) -> bool {
@@ -37,9 +37,7 @@ pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) ->
 
 /// True if the request needs only a new shell without input.
 fn is_plain(request: &Request) -> bool {
-    // The shell of a trial needs the trial's mounts.
-    request.trial.is_none()
-        && request.mode != Some(Mode::Background)
+    request.mode != Some(Mode::Background)
         && request.session.is_none()
         && request.stdin == StdinMode::Null
         && request.sandbox.is_none()
@@ -71,7 +69,10 @@ impl Conversation {
     pub async fn announce_sandboxed(&self, call: &Input) {
         let tool = &*self.tool.context;
         let settings = &tool.sandbox.settings;
-        if settings.level == SandboxLevel::Off {
+        let is_trial = call
+            .request()
+            .is_some_and(|request| request.trial.is_some());
+        if settings.level == SandboxLevel::Off || is_trial {
             return;
         }
         // This assumes the best tier. On a system without the full tier, this shell is not used.
@@ -79,11 +80,7 @@ impl Conversation {
         let clock = Arc::clone(&tool.clock);
         let sandbox_state = Arc::clone(&tool.sandbox);
         let prepare = move || sandbox_state.prepare(None, facts, false, &*clock);
-        let prepared = tool
-            .sandbox
-            .file_access
-            .within_limit(&*tool.clock, prepare)
-            .await;
+        let prepared = tool.within_limit(prepare).await;
         // Without a plan, no shell is started, and the call itself reports the reason.
         if let Some(Ok(Some(prepared))) = prepared {
             self.start_for(call, Some(prepared.plan));
@@ -98,7 +95,12 @@ impl Conversation {
         else {
             return;
         };
-        if is_plain(request) && terminal::choose(tool, request, StdinSource::Null).is_none() {
+        // The shell of a trial needs the trial's mounts.
+        let needs_mounts = request.trial.is_some();
+        if is_plain(request)
+            && !needs_mounts
+            && terminal::choose(tool, request, StdinSource::Null).is_none()
+        {
             let streams = artifact::streams(tool, None, request);
             let variables = &tool.environment.variables;
             // A call that cannot be traced uses another shell.
@@ -127,8 +129,8 @@ mod tests {
             (json!({"command": "true", "cwd": "/nowhere"}), false),
             (json!({"command": "true", "session": "a"}), false),
             (json!({"command": "true", "mode": "background"}), false),
-            (json!({"command": "true", "trial": true}), false),
-            (json!({"command": "true", "trial": "atomic"}), false),
+            (json!({"command": "true", "trial": true}), true),
+            (json!({"command": "git add -A", "trial": true}), false),
             (
                 json!(format!("true {}", "x".repeat(MAX_CHECKED_BYTES))),
                 false,

@@ -2,7 +2,6 @@
 //! without a time limit, and in the user's persistent shell.
 
 use crate::call::{Call, StageDecisions};
-use crate::journal::RequestDetails;
 use crate::parsed_script;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
@@ -22,7 +21,6 @@ use agent_bash_state::CallChanges;
 use agent_bash_tools::{BangMessage, output_text, profiles};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The name of the user's shell.
@@ -71,20 +69,9 @@ pub(super) async fn run(
         .session(tool.sessions.then(|| SessionName(USER_SHELL.to_owned())));
     let mut call = Call {
         command: request.command.clone(),
-        cwd: tool.host.cwd.clone(),
-        tools: None,
         notices: parsed.notices,
-        allowed: false,
-        overridden_rule: None,
-        started: false,
-        sandbox: None,
-        window: None,
-        limits: OUTPUT_LIMITS,
-        details: RequestDetails::default(),
         printed: journal::printed(tool),
-        invocation: None,
-        predefined: Arc::default(),
-        answers: None,
+        ..Call::new(tool.host.cwd.clone(), OUTPUT_LIMITS)
     };
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;

@@ -1,22 +1,13 @@
 //! Compares the exported variables of a persistent shell with the environment of new shells.
 
+use agent_bash_core::words;
 use agent_bash_policy::{Context, Parsed, Script};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// Variables that are not compared, because each shell or its sandbox sets them.
-const SHELL_VARIABLES: [&str; 10] = [
-    "BASHOPTS",
-    "CHROME_CONFIG_HOME",
-    "OLDPWD",
-    "PWD",
-    "SCREENDIR",
-    "SHELLOPTS",
-    "SHLVL",
-    "TMPDIR",
-    "TMUX_TMPDIR",
-    "_",
-];
+const SHELL_VARIABLES: &[&str] =
+    words!["BASHOPTS CHROME_CONFIG_HOME OLDPWD PWD SCREENDIR SHELLOPTS SHLVL TMPDIR TMUX_TMPDIR _"];
 
 /// Returns the variables that differ between a shell and the environment `base`, without functions.
 /// `exports` is the shell's output of `export -p`. The value `None` means that the shell does not

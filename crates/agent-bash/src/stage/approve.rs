@@ -1,6 +1,6 @@
 //! Asks the host's approver before a command is started.
 
-use crate::approval::{Approval, Proposal};
+use crate::approval::Approval;
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, Request};
@@ -17,12 +17,7 @@ pub(crate) async fn ask(
     escalation: Option<&str>,
     cancel: &Cancel,
 ) -> Result<(), Refusal> {
-    let proposal = Proposal {
-        command: &request.command,
-        cwd: &call.cwd,
-        request,
-        verdict,
-    };
+    let proposal = call.proposal(request, verdict);
     let answer = async {
         match escalation {
             Some(reason) => tool.approver.escalate(&proposal, reason).await,

@@ -18,7 +18,7 @@ use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
 use agent_bash_state::{
-    CallChanges, UNRESPONSIVE_REASON, commit_trial, finish_trace, run_blocking,
+    CallChanges, ChangeStore, UNRESPONSIVE_REASON, commit_trial, finish_trace, run_blocking,
 };
 use agent_bash_tools::Refusal;
 use std::fs::read_dir;
@@ -242,22 +242,30 @@ async fn begin_set(
     call: &Call,
     make: impl FnOnce(&Store, &str, &Path) -> Result<ChangeSet, ChangesError> + Send + 'static,
 ) -> Result<(Arc<Store>, ChangeSet), String> {
+    let begun = with_store(tool, call, move |changes, store, root| {
+        make(store, changes.session(), root).map_err(|error| error.to_string())
+    });
+    begun.await
+}
+
+/// Runs `work` with the store and the root of a call's changes on another thread, because a file
+/// system may be slow.
+async fn with_store<T: Send + 'static>(
+    tool: &ToolContext,
+    call: &Call,
+    work: impl FnOnce(&ChangeStore, &Store, &Path) -> Result<T, String> + Send + 'static,
+) -> Result<(Arc<Store>, T), String> {
     let changes = Arc::clone(&tool.changes);
     let (cwd, host) = (call.cwd.clone(), tool.host.clone());
     let work = move || {
-        let root = changes
-            .settings
-            .root_of(&cwd, &host.cwd, host.home.as_deref())?;
+        let settings = &changes.settings;
+        let root = settings.root_of(&cwd, &host.cwd, host.home.as_deref())?;
         let store = changes.store()?;
-        let set = make(&store, changes.session(), &root).map_err(|error| error.to_string())?;
-        Ok((store, set))
+        let done = work(&changes, &store, &root)?;
+        Ok((store, done))
     };
-    let begun = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, work)
-        .await;
-    begun.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()))
+    let done = tool.within_limit(work).await;
+    done.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()))
 }
 
 /// Waits for `work` as long as the file systems of these directories respond. Returns `None` if a
@@ -282,10 +290,7 @@ async fn while_responsive<T>(
                 drop(read_dir(directory).map(|mut entries| entries.next()));
             }
         };
-        tool.sandbox
-            .file_access
-            .within_limit(&*tool.clock, list)
-            .await?;
+        tool.within_limit(list).await?;
     }
     None
 }

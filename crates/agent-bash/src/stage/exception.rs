@@ -2,7 +2,7 @@
 //! command with the code of the refusal, in the host's dialog, or by the setting that lets trials
 //! pass.
 
-use crate::approval::{Approval, Proposal};
+use crate::approval::Approval;
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use crate::trials;
@@ -64,12 +64,7 @@ async fn ask_host(
     finding: &Finding,
     cancel: &Cancel,
 ) -> Result<Option<Approval>, Refusal> {
-    let proposal = Proposal {
-        command: &request.command,
-        cwd: &call.cwd,
-        request,
-        verdict,
-    };
+    let proposal = call.proposal(request, verdict);
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(Refusal::Cancelled),

@@ -105,7 +105,7 @@ pub(crate) async fn notices(
 /// is needed because a command can print any path, and can create links to any path.
 fn is_within_sandbox(plan: &Plan, file: &Path) -> bool {
     fs::canonicalize(file)
-        .is_ok_and(|file| plan.is_writable(&file) && plan.hidden_by(&file).is_none())
+        .is_ok_and(|file| plan.is_writable(&file) && plan.hidden.hiding(&file).is_none())
 }
 
 /// Returns the notice about the first file of the lock that exists and that a process holds. A
@@ -265,7 +265,7 @@ mod tests {
         std::os::unix::fs::symlink(at("home/c.lock"), at("work/link.lock")).unwrap();
         let plan = Plan {
             writable: vec![at("work")],
-            hidden: vec![at("work/secrets")],
+            hidden: vec![at("work/secrets")].into(),
             ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         for (name, want) in [

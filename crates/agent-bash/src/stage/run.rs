@@ -12,6 +12,7 @@ use agent_bash_journal::PrintedOutputCollector;
 use agent_bash_sink::CallOutput;
 use agent_bash_state::panics::await_catching_panic;
 use std::fs::File;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// Returns the specification of the run for the executor.
@@ -202,6 +203,13 @@ impl OutputConsumer for Tee<'_, '_, '_> {
             self.watched.live = None;
         }
         self.output.chunk(stream, bytes)
+    }
+
+    fn destination(&self, stream: StreamId) -> Option<BorrowedFd<'_>> {
+        let reads_bytes = !self.passes_through || self.watched.printed.is_some();
+        let live = self.watched.live.as_ref();
+        live.filter(|_| !reads_bytes && self.live_masks.is_none())?
+            .destination(stream)
     }
 
     fn started(&mut self, pid: u32, group: u32) {

@@ -169,17 +169,7 @@ impl RequestedSandbox {
             level: settings.level,
             network: settings.network,
             escalated: self.reason.is_some(),
-            plan: None,
-            pool: None,
-            before: None,
-            names: None,
-            ended_by_sigsys: false,
-            refused_socket: false,
-            refused_operations: None,
-            missed_cache: None,
-            changed: Vec::new(),
-            dropped_git_keys: Vec::new(),
-            unknown: Vec::new(),
+            ..CallSandbox::default()
         };
         if settings.level == SandboxLevel::Off {
             sandbox.network = Network::On;
@@ -235,8 +225,7 @@ async fn prepared(
     let sandbox_state = Arc::clone(&tool.sandbox);
     let clock = Arc::clone(&tool.clock);
     let prepare = move || sandbox_state.prepare(changed.as_ref(), facts, in_session, &*clock);
-    let file_access = &tool.sandbox.file_access;
-    let prepared = file_access.within_limit(&*tool.clock, prepare).await;
+    let prepared = tool.within_limit(prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
     prepared
         .ok_or_else(|| no_plan(UNRESPONSIVE_REASON.to_owned()))?
@@ -271,12 +260,12 @@ pub(crate) async fn result(
     let lines = printed.iter().flat_map(SinkReport::shown_lines);
     let facts = || tool.sandbox.facts(&tool.host, plan.tier);
     let missed = missed_cache(&plan, lines, facts);
-    let is_hidden = |(_, path): &&(&str, PathBuf)| plan.hidden_by(path).is_some();
+    let is_hidden = |(_, path): &&(&str, PathBuf)| plan.hidden.hiding(path).is_some();
     let hidden_keys = missed.as_ref().filter(is_hidden);
     let hidden_keys = hidden_keys.map(|(_, path)| path.display().to_string());
     sandbox.missed_cache = missed.filter(|_| hidden_keys.is_none());
     let messages = denials::messages(printed);
-    let has_failed = has_failed(outcome, printed);
+    let has_failed = has_failed(outcome);
     let refused = outcome.traced.as_ref().filter(|_| has_failed);
     let refused = refused.map_or_else(Vec::new, |traced| traced.refused_writes.clone());
     if !messages.is_empty() || !refused.is_empty() {
@@ -289,12 +278,7 @@ pub(crate) async fn result(
                 named
             }
         };
-        match tool
-            .sandbox
-            .file_access
-            .within_limit(&*tool.clock, named)
-            .await
-        {
+        match tool.within_limit(named).await {
             Some(denied) => sandboxed.denied = denied,
             None => sandbox.unknown.push(UnknownObservation::Denied),
         }
@@ -315,14 +299,11 @@ pub(crate) async fn result(
     sandboxed
 }
 
-/// True if the command, or a stage of its last pipeline, has failed. A call without output probably
-/// did not fail: `grep` exits with 1 if no line matches.
-fn has_failed(outcome: &Outcome, printed: &[SinkReport]) -> bool {
+/// True if the command, or a stage of its last pipeline, has failed.
+fn has_failed(outcome: &Outcome) -> bool {
     let mut stages = outcome.stages.iter().flatten();
-    let has_failing_code = !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
-        || stages.any(|stage| !matches!(stage.code, 0 | BROKEN_PIPE));
-    let mut lines = printed.iter().flat_map(SinkReport::shown_lines);
-    has_failing_code && lines.next().is_some()
+    !matches!(outcome.ending, ScriptEnding::Exited { code: 0 })
+        || stages.any(|stage| !matches!(stage.code, 0 | BROKEN_PIPE))
 }
 
 /// Returns the `sandbox` field of the result of a call that continues as a job.

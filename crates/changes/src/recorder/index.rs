@@ -1,7 +1,7 @@
 //! The records of a trace, as stored in the index file.
 
 use crate::attributes::Attributes;
-use crate::codec::{Wire, get_all, put_all, wire};
+use crate::codec::{Wire, wire};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::set::SetState;
@@ -54,127 +54,29 @@ pub(crate) enum ContentLocation {
     NotStored,
 }
 
-impl Wire for ContentLocation {
-    fn put(&self, to: &mut Vec<u8>) {
-        match self {
-            Self::NoContents => to.push(0),
-            Self::Unread => to.push(1),
-            Self::Link(number) => {
-                to.push(2);
-                number.put(to);
-            }
-            Self::Clone(number) => {
-                to.push(3);
-                number.put(to);
-            }
-            Self::Packed(at, length) => {
-                to.push(4);
-                (*at, *length).put(to);
-            }
-            Self::Target(target) => {
-                to.push(5);
-                target.put(to);
-            }
-            Self::NotStored => to.push(6),
-        }
-    }
-
-    fn get(from: &mut &[u8]) -> Option<Self> {
-        Some(match u8::get(from)? {
-            0 => Self::NoContents,
-            1 => Self::Unread,
-            2 => Self::Link(u64::get(from)?),
-            3 => Self::Clone(u64::get(from)?),
-            4 => {
-                let (at, length) = Wire::get(from)?;
-                Self::Packed(at, length)
-            }
-            5 => Self::Target(Wire::get(from)?),
-            6 => Self::NotStored,
-            _ => return None,
-        })
-    }
-}
-
-/// Attributes, encoded as a list of pairs of name and value.
-struct PairList(Attributes);
-
-impl Wire for PairList {
-    fn put(&self, to: &mut Vec<u8>) {
-        put_all(&self.0, to);
-    }
-
-    fn get(from: &mut &[u8]) -> Option<Self> {
-        get_all(from).map(Self)
-    }
-}
-
-/// The encoded form of a record.
-struct EncodedRecord {
-    path: Vec<u8>,
-    stat: Option<FileStat>,
-    attributes: PairList,
-    content: ContentLocation,
-}
-
-wire!(EncodedRecord {
+wire!(PathRecord {
     path,
     stat,
     attributes,
     content
 });
 
-impl PathRecord {
-    fn encoded(self) -> EncodedRecord {
-        EncodedRecord {
-            path: self.path,
-            stat: self.stat,
-            attributes: PairList(self.attributes),
-            content: self.content,
-        }
-    }
-}
+wire!(enum ContentLocation {
+    0 => NoContents,
+    1 => Unread,
+    2 => Link(number),
+    3 => Clone(number),
+    4 => Packed(at, length),
+    5 => Target(target),
+    6 => NotStored,
+});
 
-impl EncodedRecord {
-    fn decoded(self) -> PathRecord {
-        PathRecord {
-            path: self.path,
-            stat: self.stat,
-            attributes: self.attributes.0,
-            content: self.content,
-        }
-    }
-}
-
-impl Wire for IndexEntry {
-    fn put(&self, to: &mut Vec<u8>) {
-        match self {
-            Self::Path(record) => {
-                to.push(0);
-                record.clone().encoded().put(to);
-            }
-            Self::Inode(record) => {
-                to.push(3);
-                record.clone().encoded().put(to);
-            }
-            Self::End(outside) => {
-                to.push(1);
-                put_all(outside, to);
-            }
-            Self::UnknownChange => to.push(2),
-        }
-    }
-
-    fn get(from: &mut &[u8]) -> Option<Self> {
-        match u8::get(from)? {
-            0 => EncodedRecord::get(from).map(|it| Self::Path(it.decoded())),
-            1 => get_all(from).map(Self::End),
-            2 => Some(Self::UnknownChange),
-            3 => EncodedRecord::get(from).map(|it| Self::Inode(it.decoded())),
-            _ => None,
-        }
-    }
-}
+wire!(enum IndexEntry {
+    0 => Path(record),
+    1 => End(outside),
+    2 => UnknownChange,
+    3 => Inode(record),
+});
 
 /// Appends an entry for an unknown change.
 pub(crate) fn append_unknown_change(dir: &PrivateDir) -> io::Result<()> {

@@ -70,7 +70,7 @@ impl Recorder {
         if file_stat.links <= file.names {
             return Ok(());
         }
-        let is_hidden = self.hidden.iter().any(|it| file.path.starts_with(it));
+        let is_hidden = self.hidden.hiding(file.path).is_some();
         let content = match touch {
             Touch::Content if content.is_some() => return Ok(()),
             Touch::Content if !self.stores_contents || is_hidden => ContentLocation::NotStored,

@@ -6,7 +6,7 @@ use crate::plan::{PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::set::SLOTS_DIR;
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// Adds files that arrived with a moved directory, since no system call touched them by path. They
@@ -71,10 +71,10 @@ fn add_file(
 /// Excludes files that cannot be examined from an undo, with the new directories that contain them.
 pub(super) fn exclude_unseen(effects: &mut Effects) {
     let unseen = std::mem::take(&mut effects.unseen);
+    let around_unseen: HashSet<&Path> = unseen.iter().flat_map(|path| path.ancestors()).collect();
     let skipped = &mut effects.inverse.skipped;
     effects.inverse.ops.retain(|op| {
-        let can_undo =
-            op.act != SlotRename::Take || !unseen.iter().any(|path| path.starts_with(op.path()));
+        let can_undo = op.act != SlotRename::Take || !around_unseen.contains(op.path());
         if !can_undo {
             skipped.push(op.path.clone());
         }

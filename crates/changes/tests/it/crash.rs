@@ -1,6 +1,8 @@
 //! A kill at every step, forwards and backwards; a failure at every step; changes by another
 //! process at every step.
 
+mod redo_or_begin;
+
 use crate::support::{SESSION, TestTree, Tree, difference};
 use agent_bash_changes::{ChangesError, ChangesScope, Precautions, Step, Steps, Store};
 use agent_bash_core::changes::{ChangesId, ChangesState, Undoable};

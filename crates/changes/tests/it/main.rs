@@ -7,7 +7,6 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
-mod crash_later;
 mod edges;
 mod extremes;
 mod group;
@@ -22,7 +21,6 @@ mod recycle;
 mod same;
 mod scan;
 mod shown;
-mod shown_later;
 mod steps;
 mod support;
 mod trace;

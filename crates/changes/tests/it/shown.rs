@@ -1,5 +1,7 @@
 //! Lists and diffs of change sets, and pruning.
 
+mod changed_since;
+
 use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{ChangesError, DiffText, FileDiff, Recorder, StoreLimits, Touch};
 use agent_bash_core::changes::{

@@ -234,7 +234,7 @@ fn files_without_preimages_are_named_and_the_rest_is_undone() {
         .store()
         .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
         .unwrap();
-    let hidden = vec![tree.root.join("d")];
+    let hidden = vec![tree.root.join("d")].into();
     let mut recorder = Recorder::open(set.dir()).unwrap().with_hidden_paths(hidden);
     for (path, touch) in [("a", Content), ("d/1", Content), ("d/sub/2", Name)] {
         recorder.before(&tree.root.join(path), touch).unwrap();

@@ -1,12 +1,8 @@
 //! `agent-bash hook`.
 
-use agent_bash_hooks::take_over::ShellAgent;
-use agent_bash_hooks::{
-    AUTO, Agent, McpAgent, by_name, hook_agents, mcp_agent, shell_agent, shell_agents,
-};
+use agent_bash_hooks::{SupportedAgent, by_name, hook_agents};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use std::collections::BTreeSet;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -35,7 +31,7 @@ about commands, because it accepts a new text only together with `allow`.
 pub(crate) struct HookArgs {
     /// The agent whose hook this is.
     #[arg(value_name = "AGENT", value_parser = agents())]
-    pub(crate) agent: NamedAgent,
+    pub(crate) agent: &'static SupportedAgent,
 
     /// Configure the agent to ask this hook.
     #[arg(long, conflicts_with = "uninstall")]
@@ -73,46 +69,8 @@ pub(crate) enum TakeOverArg {
     Rewrite,
 }
 
-/// An agent, and the ways in which agent-bash can be connected to it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct NamedAgent {
-    pub(crate) name: &'static str,
-    /// The format of the agent's hook; `None` if the agent has no hook.
-    pub(crate) hook: Option<&'static Agent>,
-    /// How the agent finds its shell; `None` if the shell cannot be replaced.
-    pub(crate) shell: Option<&'static ShellAgent>,
-    /// The file with the agent's MCP servers; `None` if the file is not known.
-    pub(crate) mcp: Option<&'static McpAgent>,
-}
-
-impl NamedAgent {
-    /// Returns all agents.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let names = hook_agents().map(|agent| agent.name);
-        names
-            .filter(|name| *name != AUTO.name)
-            .filter_map(Self::by_name)
-    }
-
-    /// Finds an agent by name.
-    pub(crate) fn by_name(name: &str) -> Option<Self> {
-        let (hook, shell) = (by_name(name), shell_agent(name));
-        let name = hook.map(|it| it.name).or(shell.map(|it| it.name))?;
-        let mcp = mcp_agent(name);
-        Some(Self {
-            name,
-            hook,
-            shell,
-            mcp,
-        })
-    }
-}
-
 /// Returns the parser of an agent's name.
-fn agents() -> impl TypedValueParser<Value = NamedAgent> {
-    let hooks = hook_agents().map(|agent| agent.name);
-    let shells = shell_agents().map(|agent| agent.name);
-    let names: BTreeSet<&str> = hooks.chain(shells).collect();
-    PossibleValuesParser::new(names)
-        .try_map(|name| NamedAgent::by_name(&name).ok_or("no agent has this name"))
+fn agents() -> impl TypedValueParser<Value = &'static SupportedAgent> {
+    PossibleValuesParser::new(hook_agents().map(|agent| agent.name))
+        .try_map(|name| by_name(&name).ok_or("no agent has this name"))
 }

@@ -1,6 +1,6 @@
 //! `agent-bash setup`.
 
-use super::NamedAgent;
+use agent_bash_hooks::{SUPPORTED, SupportedAgent};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(crate) struct SetupArgs {
 /// An agent named on the command line.
 #[derive(Debug, Clone)]
 pub(crate) struct ChosenAgent {
-    pub(crate) agent: NamedAgent,
+    pub(crate) agent: &'static SupportedAgent,
     /// The ways; if `None`, the user chooses, or the proposed way is used.
     pub(crate) ways: Option<Vec<SetupWay>>,
 }
@@ -89,12 +89,10 @@ fn chosen_agent(text: &str) -> Result<ChosenAgent, String> {
         Some((name, ways)) => (name, Some(SetupWay::list(ways)?)),
         None => (text, None),
     };
-    let agent = NamedAgent::all()
-        .find(|agent| agent.name == name)
-        .ok_or_else(|| {
-            let names = NamedAgent::all().map(|agent| agent.name);
-            let names: Vec<&str> = names.collect();
-            format!("the agents are {}", names.join(", "))
-        })?;
+    let agent = SUPPORTED.iter().find(|agent| agent.hook.name == name);
+    let agent = agent.ok_or_else(|| {
+        let names: Vec<&str> = SUPPORTED.iter().map(|agent| agent.hook.name).collect();
+        format!("the agents are {}", names.join(", "))
+    })?;
     Ok(ChosenAgent { agent, ways })
 }

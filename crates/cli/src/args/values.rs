@@ -18,6 +18,20 @@ pub(crate) fn word(arg: &impl ValueEnum) -> String {
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
+/// Converts the values of an option into a type with the same variants.
+macro_rules! converted {
+    ($arg:ident => $core:ty: $($variant:ident),+) => {
+        impl From<$arg> for $core {
+            fn from(arg: $arg) -> Self {
+                match arg {
+                    $($arg::$variant => Self::$variant),+
+                }
+            }
+        }
+    };
+}
+pub(crate) use converted;
+
 /// A level of safe mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SafeLevelArg {
@@ -50,14 +64,7 @@ pub(crate) enum TrialArg {
     Atomic,
 }
 
-impl From<TrialArg> for TrialRequest {
-    fn from(trial: TrialArg) -> Self {
-        match trial {
-            TrialArg::Hold => Self::Hold,
-            TrialArg::Atomic => Self::Atomic,
-        }
-    }
-}
+converted!(TrialArg => TrialRequest: Hold, Atomic);
 
 /// How much is recorded of changes to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,15 +77,7 @@ pub(crate) enum ChangesArg {
     Undo,
 }
 
-impl From<ChangesArg> for ChangesLevel {
-    fn from(level: ChangesArg) -> Self {
-        match level {
-            ChangesArg::Off => Self::Off,
-            ChangesArg::List => Self::List,
-            ChangesArg::Undo => Self::Undo,
-        }
-    }
-}
+converted!(ChangesArg => ChangesLevel: Off, List, Undo);
 
 /// A profile's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -104,15 +103,7 @@ pub(crate) enum ModeArg {
     Background,
 }
 
-impl From<ModeArg> for Mode {
-    fn from(arg: ModeArg) -> Self {
-        match arg {
-            ModeArg::Default => Self::Default,
-            ModeArg::Slow => Self::Slow,
-            ModeArg::Background => Self::Background,
-        }
-    }
-}
+converted!(ModeArg => Mode: Default, Slow, Background);
 
 /// The part of a long output to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -125,15 +116,7 @@ pub(crate) enum ShowArg {
     Both,
 }
 
-impl From<ShowArg> for ShownPart {
-    fn from(arg: ShowArg) -> Self {
-        match arg {
-            ShowArg::Start => Self::Start,
-            ShowArg::End => Self::End,
-            ShowArg::Both => Self::Both,
-        }
-    }
-}
+converted!(ShowArg => ShownPart: Start, End, Both);
 
 /// The source of a command's stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

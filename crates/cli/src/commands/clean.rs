@@ -5,8 +5,8 @@ use crate::commands::session;
 use crate::process_start::StartContext;
 use crate::{output, runtime};
 use agent_bash::change_sets::{ListedChanges, Store};
-use agent_bash::core::Clock;
 use agent_bash::core::changes::ChangesState;
+use agent_bash::core::{Clock, plural};
 use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_snapshots};
 use agent_bash::journals::recordings;
 use agent_bash::process::SystemClock;
@@ -188,20 +188,18 @@ impl CleanOutcome {
     /// Returns the report: what was removed, and what stays and why.
     fn text(&self) -> String {
         let mut removed = Vec::new();
-        let mut count = |number: u64, what: &str, several: &str| match number {
+        for (number, what) in [
+            (self.artifacts, "artifact"),
+            (self.jobs as u64, "finished job"),
+            (self.records as u64, "record"),
+        ] {
+            removed.extend((number > 0).then(|| plural(number, what)));
+        }
+        match self.leftovers {
             0 => {}
-            1 => removed.push(format!("1 {what}")),
-            many => removed.push(format!("{many} {several}")),
-        };
-        count(self.artifacts, "artifact", "artifacts");
-        count(self.jobs as u64, "finished job", "finished jobs");
-        count(self.records as u64, "record", "records");
-        let leftovers = self.leftovers as u64;
-        count(
-            leftovers,
-            "leftover of a killed program",
-            "leftovers of killed programs",
-        );
+            1 => removed.push("1 leftover of a killed program".to_owned()),
+            many => removed.push(format!("{many} leftovers of killed programs")),
+        }
         let mut text = if removed.is_empty() {
             "there was nothing to remove\n".to_owned()
         } else {
@@ -219,38 +217,31 @@ impl CleanOutcome {
             );
         }
         if self.artifacts_in_use > 0 {
-            let _ = writeln!(text, "kept {} in use", plural(self.artifacts_in_use));
+            let _ = writeln!(
+                text,
+                "kept {} in use",
+                plural(self.artifacts_in_use, "artifact")
+            );
         }
-        let several = |number: usize, what: &str| match number {
-            1 => format!("1 {what}"),
-            many => format!("{many} {what}s"),
-        };
         if self.records_in_use > 0 {
-            let records = several(self.records_in_use, "record");
+            let records = plural(self.records_in_use as u64, "record");
             let _ = writeln!(text, "kept {records}, still written by a running program");
         }
         let for_undo = self.change_sets - self.held_trials;
         if for_undo > 0 {
-            let sets = several(for_undo, "change set");
+            let sets = plural(for_undo as u64, "change set");
             let _ = writeln!(
                 text,
                 "kept {sets} for undo, until changes.keep is over: agent-bash changes list"
             );
         }
         if self.held_trials > 0 {
-            let trials = several(self.held_trials, "trial");
+            let trials = plural(self.held_trials as u64, "trial");
             let _ = writeln!(
                 text,
                 "kept {trials} until you commit or discard: agent-bash changes list"
             );
         }
         text
-    }
-}
-
-fn plural(artifacts: u64) -> String {
-    match artifacts {
-        1 => "1 artifact".to_owned(),
-        many => format!("{many} artifacts"),
     }
 }

@@ -6,8 +6,8 @@ mod finding;
 mod managers;
 
 use crate::commands::sandbox_probe::start_in_directory;
-use crate::commands::session;
 use crate::commands::settings::NAMES_NO_TOOLS;
+use crate::commands::{encryption, session};
 use crate::output;
 use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime;
@@ -90,17 +90,8 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         sandbox: SandboxSettings::default(),
         ..user_settings.clone()
     };
-    // The session's artifacts are removed when it ends.
-    let (supervisors, lifetime) = (Supervisor::this_program(&start.token), Lifetime::Session);
-    let unchanged = |builder| builder;
-    let session = session::open_with(
-        &settings,
-        start,
-        &supervisors,
-        SESSION_NAME,
-        lifetime,
-        unchanged,
-    )?;
+    let supervisors = Supervisor::this_program(&start.token);
+    let session = session::open_for_checks(&settings, start, &supervisors, SESSION_NAME)?;
     let state = session.artifacts().map(|artifacts| artifacts.path());
     let tool = session.tool().clone();
 
@@ -138,6 +129,7 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
         managers::managers(&user_settings, start, &supervisors).await?,
         supervisor(&probe_run),
         sandbox(&tool, start, &user_settings).await?,
+        secrets(&user_settings.sandbox),
         record,
         trial,
         survivors(&survivor_run),
@@ -221,6 +213,23 @@ async fn sandbox(
         Err(error) => (FindingGrade::Note, format!("none: {error}")),
     };
     Ok(Finding::new(grade, "sandbox", detail))
+}
+
+/// Describes the secrets of calls in a sandbox. A missing `openssl` is a problem if they need it.
+fn secrets(sandbox: &SandboxSettings) -> Finding {
+    let warning = encryption::warning(sandbox);
+    let detail = match (warning, sandbox.secrets.len()) {
+        (Some(warning), _) => warning.to_owned(),
+        (None, 0) => "calls get no placeholders (sandbox.secrets)".to_owned(),
+        (None, _) => {
+            let names: Vec<&str> = sandbox.secrets.keys().map(String::as_str).collect();
+            format!(
+                "calls with a list of hosts get placeholders: {}",
+                names.join(", ")
+            )
+        }
+    };
+    Finding::new(FindingGrade::of(warning.is_none()), "secrets", detail)
 }
 
 /// Starts a command in the sandbox of the settings. If the settings turn the sandbox off, uses one

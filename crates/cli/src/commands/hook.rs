@@ -8,7 +8,7 @@ mod install;
 pub(crate) mod take_over;
 pub(crate) mod target;
 
-use crate::args::{HookArgs, NamedAgent, TakeOverArg};
+use crate::args::{HookArgs, TakeOverArg};
 use crate::commands::shell_link;
 use crate::output;
 use crate::process_start::StartContext;
@@ -31,14 +31,14 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
         return if is_shell {
             take_over::take_over(args, start)
         } else {
-            install::install(args, hook_of(args.agent)?, start)
+            install::install(args, start)
         };
     }
     if args.project || args.yes || is_shell {
         let error = "--project, --yes and --take-over go with --install or --uninstall";
         return Err(UsageError(error.to_owned()).into());
     }
-    let agent = hook_of(args.agent)?;
+    let agent = &args.agent.hook;
     if io::stdin().is_terminal() {
         let name = agent.name;
         return Err(UsageError(format!(
@@ -71,16 +71,6 @@ fn program_path(start: &StartContext) -> anyhow::Result<String> {
         .to_str()
         .context("the path of agent-bash is not UTF-8, as commands are")?;
     Ok(text.to_owned())
-}
-
-/// Returns the format of the agent's hook.
-fn hook_of(agent: NamedAgent) -> Result<&'static Agent, UsageError> {
-    let name = agent.name;
-    agent.hook.ok_or_else(|| {
-        UsageError(format!(
-            "agent-bash has no hook for {name}; agent-bash hook --install --take-over {name} replaces its shell"
-        ))
-    })
 }
 
 /// Reads a call and answers it. With a `program`, commands are replaced by calls of it.

@@ -1,7 +1,7 @@
 //! `agent-bash run`: one call through the pipeline.
 
 use crate::args::{RunArgs, StdinArg};
-use crate::commands::{on_terminal, script, session, target};
+use crate::commands::{encryption, on_terminal, script, session, target};
 use crate::output::{self, LiveOutput};
 use crate::process_start::{ChosenSettings, StartContext};
 use crate::runtime::{self, OneCallRuntime};
@@ -175,6 +175,7 @@ fn prepare(
              or AGENT_BASH_INTERCEPTOR_MODE, to block or advise",
         );
     }
+    encryption::warn(&settings);
     let terminals = if args.pty {
         on_terminal::prepare(args, start, clock)?
     } else {

@@ -12,7 +12,6 @@ use agent_bash::core::{Cancel, ToolResult};
 use agent_bash::process::make_temporary;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::settings::Settings;
-use agent_bash::sink::Lifetime;
 use agent_bash::{HostContext, SandboxSettings};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -23,66 +22,56 @@ use std::path::Path;
 /// The session of the attempts.
 const SESSION_NAME: &str = "sandbox";
 
-/// A promise of the sandbox, and a script that breaks the promise if nothing enforces it. `$1` is
-/// the directory of the attempts, `$2` the port of a local server, `$3` our pid.
-struct PromiseAttempt {
-    promise: &'static str,
-    /// The attempted action in words.
-    attempted: &'static str,
-    script: &'static str,
-}
-
-const FORBIDDEN_ATTEMPTS: [PromiseAttempt; 10] = [
-    PromiseAttempt {
-        promise: "files outside are not written",
-        attempted: "create one",
-        script: "echo x >\"$1/beside/new\"",
-    },
-    PromiseAttempt {
-        promise: "files outside are not written",
-        attempted: "shorten one",
-        script: ": >\"$1/beside/old\"",
-    },
-    PromiseAttempt {
-        promise: "metadata outside stays",
-        attempted: "change a file's mode",
-        script: "chmod 600 \"$1/beside/old\"",
-    },
-    PromiseAttempt {
-        promise: "secrets are not read",
-        attempted: "read one",
-        script: "read -r line <\"$1/secret\"",
-    },
-    PromiseAttempt {
-        promise: "secrets cannot be looked at",
-        attempted: "see that one is not empty",
-        script: "test -s \"$1/secret\"",
-    },
-    PromiseAttempt {
-        promise: "hooks of the repository stay",
-        attempted: "add one",
-        script: "echo x >\"$1/workspace/.git/hooks/post-commit\"",
-    },
-    PromiseAttempt {
-        promise: "there is no network",
-        attempted: "reach a server on this machine",
-        script: "exec 3<>\"/dev/tcp/127.0.0.1/$2\"",
-    },
-    PromiseAttempt {
-        promise: "other processes are not signalled",
-        attempted: "ask whether this one could be",
-        script: "kill -0 \"$3\"",
-    },
-    PromiseAttempt {
-        promise: "other processes cannot be read",
-        attempted: "read the environment of this one",
-        script: "test -n \"$(tr -d '\\0' <\"/proc/$3/environ\")\"",
-    },
-    PromiseAttempt {
-        promise: "no namespaces are made",
-        attempted: "unshare",
-        script: "unshare --user true",
-    },
+/// Promises of the sandbox, the attempted action in words, and a script that breaks the promise if
+/// nothing enforces it. `$1` is the directory of the attempts, `$2` the port of a local server,
+/// `$3` our pid.
+const FORBIDDEN_ATTEMPTS: [(&str, &str, &str); 10] = [
+    (
+        "files outside are not written",
+        "create one",
+        "echo x >\"$1/beside/new\"",
+    ),
+    (
+        "files outside are not written",
+        "shorten one",
+        ": >\"$1/beside/old\"",
+    ),
+    (
+        "metadata outside stays",
+        "change a file's mode",
+        "chmod 600 \"$1/beside/old\"",
+    ),
+    (
+        "secrets are not read",
+        "read one",
+        "read -r line <\"$1/secret\"",
+    ),
+    (
+        "secrets cannot be looked at",
+        "see that one is not empty",
+        "test -s \"$1/secret\"",
+    ),
+    (
+        "hooks of the repository stay",
+        "add one",
+        "echo x >\"$1/workspace/.git/hooks/post-commit\"",
+    ),
+    (
+        "there is no network",
+        "reach a server on this machine",
+        "exec 3<>\"/dev/tcp/127.0.0.1/$2\"",
+    ),
+    (
+        "other processes are not signalled",
+        "ask whether this one could be",
+        "kill -0 \"$3\"",
+    ),
+    (
+        "other processes cannot be read",
+        "read the environment of this one",
+        "test -n \"$(tr -d '\\0' <\"/proc/$3/environ\")\"",
+    ),
+    ("no namespaces are made", "unshare", "unshare --user true"),
 ];
 
 /// Operations that must work.
@@ -150,7 +139,7 @@ async fn try_sandbox(start: &StartContext) -> anyhow::Result<u8> {
 /// Returns a script that prints the number of each attempt that succeeds.
 fn script(words: &[String; 3]) -> String {
     let mut script = format!("set -- {}\n", words.join(" "));
-    let attempts = FORBIDDEN_ATTEMPTS.iter().map(|attempt| attempt.script);
+    let attempts = FORBIDDEN_ATTEMPTS.iter().map(|(_, _, script)| *script);
     let work = ALLOWED_OPERATIONS.iter().map(|(_, script)| *script);
     for (number, one) in attempts.chain(work).enumerate() {
         // Writing to a String cannot fail.
@@ -188,15 +177,7 @@ async fn run(
         },
         token: start.token.clone(),
     };
-    let (lifetime, unchanged) = (Lifetime::Session, |builder| builder);
-    let session = session::open_with(
-        &settings,
-        &start,
-        supervisor,
-        SESSION_NAME,
-        lifetime,
-        unchanged,
-    )?;
+    let session = session::open_for_checks(&settings, &start, supervisor, SESSION_NAME)?;
     let call = serde_json::Value::from(script);
     let result = session.tool().execute(call, &Cancel::new()).await;
     let numbers = result.text.lines().filter_map(|line| line.parse().ok());
@@ -235,7 +216,7 @@ fn rows(
 ) -> (Vec<[String; 3]>, bool) {
     let mut all_held = true;
     let mut rows = Vec::new();
-    for (number, attempt) in FORBIDDEN_ATTEMPTS.iter().enumerate() {
+    for (number, (promise, attempted, _)) in FORBIDDEN_ATTEMPTS.into_iter().enumerate() {
         let held = match (
             without_sandbox.contains(&number),
             within_sandbox.contains(&number),
@@ -245,7 +226,7 @@ fn rows(
             (false, false) => "cannot be tried: it does not work without a sandbox either",
         };
         all_held &= held != "NO";
-        rows.push([attempt.promise, attempt.attempted, held].map(str::to_owned));
+        rows.push([promise, attempted, held].map(str::to_owned));
     }
     for (number, (what, _)) in (FORBIDDEN_ATTEMPTS.len()..).zip(ALLOWED_OPERATIONS) {
         let works = within_sandbox.contains(&number);

@@ -8,7 +8,6 @@ use agent_bash::core::sandbox::{Enforced, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, Status};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::settings::Settings;
-use agent_bash::sink::Lifetime;
 use std::collections::BTreeSet;
 
 /// A command that does nothing.
@@ -33,8 +32,7 @@ pub(crate) async fn start_in_directory(
         ..settings.clone()
     };
     let supervisor = Supervisor::this_program(&start.token);
-    let (lifetime, unchanged) = (Lifetime::Session, |builder| builder);
-    let session = session::open_with(&settings, start, &supervisor, session, lifetime, unchanged)?;
+    let session = session::open_for_checks(&settings, start, &supervisor, session)?;
     let call = serde_json::Value::from(NO_OP_COMMAND);
     let result = session.tool().execute(call, &Cancel::new()).await;
     let enforced = result

@@ -1,6 +1,7 @@
 //! `agent-bash sandbox run`: runs a program on this terminal in a sandbox.
 
 use crate::args::{SandboxArg, SandboxRunArgs};
+use crate::commands::encryption;
 use crate::commands::shell::signals::ShellSignals;
 use crate::commands::shell::{run_in_place, with_supervisor};
 use crate::commands::shell_link::find_on_path;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: &SandboxRunArgs, start: &StartContext) -> anyhow::Result<u8> {
     let (name, arguments) = args.program.split_first().context("there is no program")?;
     let settings = settings(args, name, start)?;
+    encryption::warn(&settings);
     let invocation = Invocation {
         program: program(name, start)?,
         arg0: name.clone(),
@@ -59,8 +61,15 @@ fn settings(args: &SandboxRunArgs, name: &OsStr, start: &StartContext) -> anyhow
     let mut settings = start.settings(&chosen)?.settings;
     let writable = args.writable.iter().map(|path| start.cwd(Some(path)));
     settings.sandbox.writable.extend(writable);
-    // Programs that outlive the agent stay in the sandbox.
-    settings.survivors = SurvivorPolicy::Adopt;
+    // A process that outlives the agent stays in the sandbox. With the terminal, it could read what
+    // the user types there later.
+    let on_terminal =
+        io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
+    settings.survivors = if on_terminal {
+        SurvivorPolicy::Kill
+    } else {
+        SurvivorPolicy::Adopt
+    };
     // A record of a whole conversation could only be undone as a whole.
     settings.changes.level = Some(ChangesLevel::Off);
     let program = Path::new(name).file_name().and_then(OsStr::to_str);

@@ -1,7 +1,7 @@
 //! Opens a session for the working directory, and ends it on a signal: for `rpc` and `mcp`.
 
 use crate::args::ServingArgs;
-use crate::commands::target;
+use crate::commands::{encryption, target};
 use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
@@ -34,9 +34,11 @@ where
     let served = runtime.block_on(async {
         let signals = CancelSignals::listen().context("cannot listen for signals")?;
         let options = ConversationOptions::long_lived(name, supervisor.clone());
-        let session = match &args.on {
-            Some(name) => target::open(name, &settings, start, options, add).await?,
-            None => Conversation::open_with(&settings, start.host.clone(), options, add)?,
+        let session = if let Some(name) = &args.on {
+            target::open(name, &settings, start, options, add).await?
+        } else {
+            encryption::warn(&settings);
+            Conversation::open_with(&settings, start.host.clone(), options, add)?
         };
         let session = Arc::new(session);
         // The server runs as a task: tasks that it wakes then run on the same thread, which saves

@@ -41,6 +41,17 @@ pub(crate) fn jobs(start: &StartContext, name: &str) -> Option<Arc<Jobs>> {
     jobs_of_session(&start.host, name, &clock)
 }
 
+/// Opens the session `name` for a few harmless calls; its artifacts are removed when it ends.
+pub(crate) fn open_for_checks(
+    settings: &Settings,
+    start: &StartContext,
+    supervisor: &Supervisor,
+    name: &str,
+) -> anyhow::Result<Conversation> {
+    let (lifetime, unchanged) = (Lifetime::Session, |builder| builder);
+    open_with(settings, start, supervisor, name, lifetime, unchanged)
+}
+
 /// Opens the session `name` with these settings, for one or a few calls; its artifacts are kept for
 /// `lifetime`. `add` adds parts to the tool.
 pub(crate) fn open_with(

@@ -8,12 +8,13 @@ use super::hook::change::{Connection, FileChange, ask, bad_file, confirm};
 use super::hook::take_over::{link_stays, put_in_path};
 use super::hook::target::make_and_probe;
 use super::shell_link::find_on_path;
-use crate::args::{ChosenAgent, NamedAgent, SetupArgs, SetupWay};
+use crate::args::{ChosenAgent, SetupArgs, SetupWay};
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash_hooks::install::{BadFile, SettingsScope, settings_directory};
-use agent_bash_hooks::take_over::{ShellAgent, ShellWay};
+use agent_bash_hooks::take_over::ShellWay;
+use agent_bash_hooks::{Agent, SUPPORTED, SupportedAgent};
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
@@ -52,7 +53,7 @@ pub(crate) fn setup(args: &SetupArgs, start: &StartContext) -> anyhow::Result<u8
         match done {
             Ok(is_changed) => is_any_changed |= is_changed,
             Err(error) => {
-                let name = chosen.agent.name;
+                let name = chosen.agent.hook.name;
                 output::say(&format!("agent-bash: {name} was left as it is: {error:#}"));
                 code = 1;
             }
@@ -73,26 +74,25 @@ fn agents(args: &SetupArgs, start: &StartContext) -> Vec<ChosenAgent> {
     if !args.agents.is_empty() {
         return args.agents.clone();
     }
-    let found = NamedAgent::all().filter(|agent| args.undo || found_at(*agent, start).is_some());
+    let found = SUPPORTED
+        .iter()
+        .filter(|agent| args.undo || found_at(&agent.hook, start).is_some());
     found
         .map(|agent| ChosenAgent { agent, ways: None })
         .collect()
 }
 
 /// Returns the agent's program in `PATH`, else the directory of its settings.
-fn found_at(agent: NamedAgent, start: &StartContext) -> Option<PathBuf> {
-    let hook = agent.hook?;
-    find_on_path(hook.program, start).or_else(|| settings_directory(hook, &start.host))
+fn found_at(agent: &Agent, start: &StartContext) -> Option<PathBuf> {
+    find_on_path(agent.program, start).or_else(|| settings_directory(agent, &start.host))
 }
 
 /// Returns the ways in which this agent can use agent-bash.
-fn possible_ways(agent: NamedAgent) -> Vec<SetupWay> {
-    let has_shell = agent
-        .shell
-        .is_some_and(|shell| !matches!(shell.way, ShellWay::Fixed));
+fn possible_ways(agent: &SupportedAgent) -> Vec<SetupWay> {
+    let has_shell = !matches!(agent.shell, None | Some(ShellWay::Fixed));
     let all = [
         (SetupWay::Shell, has_shell),
-        (SetupWay::Hook, agent.hook.is_some()),
+        (SetupWay::Hook, true),
         (SetupWay::Mcp, agent.mcp.is_some()),
     ];
     let possible = all.into_iter().filter(|(_, is_possible)| *is_possible);
@@ -100,8 +100,8 @@ fn possible_ways(agent: NamedAgent) -> Vec<SetupWay> {
 }
 
 /// Returns the way that changes the agent least and provides undo; if none does, the hook.
-fn proposed_way(agent: NamedAgent) -> SetupWay {
-    match agent.shell.map(|shell| &shell.way) {
+fn proposed_way(agent: &SupportedAgent) -> SetupWay {
+    match agent.shell {
         Some(ShellWay::Setting(_)) => SetupWay::Shell,
         _ if agent.mcp.is_some() => SetupWay::Mcp,
         _ => SetupWay::Hook,
@@ -111,14 +111,14 @@ fn proposed_way(agent: NamedAgent) -> SetupWay {
 /// Returns a line with an agent and its possible ways.
 fn proposal(chosen: &ChosenAgent, start: &StartContext) -> String {
     let agent = chosen.agent;
-    let found = found_at(agent, start);
+    let found = found_at(&agent.hook, start);
     let found = found.map(|path| format!(" ({})", path.display()));
     let ways = possible_ways(agent).into_iter().map(|way| match way {
         way if way == proposed_way(agent) => format!("{} (proposed)", way.name()),
         way => way.name().to_owned(),
     });
     let ways: Vec<String> = ways.collect();
-    let (name, found) = (agent.name, found.unwrap_or_default());
+    let (name, found) = (agent.hook.name, found.unwrap_or_default());
     format!("{name}{found}: {}\n", ways.join(", "))
 }
 
@@ -155,7 +155,7 @@ fn ask_ways(chosen: &ChosenAgent, start: &StartContext) -> anyhow::Result<Vec<Se
 }
 
 /// Returns an error if the agent cannot use agent-bash in one of these ways.
-fn check_ways(agent: NamedAgent, ways: &[SetupWay]) -> Result<(), UsageError> {
+fn check_ways(agent: &SupportedAgent, ways: &[SetupWay]) -> Result<(), UsageError> {
     let possible = possible_ways(agent);
     let Some(way) = ways.iter().find(|way| !possible.contains(way)) else {
         return Ok(());
@@ -163,7 +163,7 @@ fn check_ways(agent: NamedAgent, ways: &[SetupWay]) -> Result<(), UsageError> {
     let names: Vec<&str> = possible.iter().map(|way| way.name()).collect();
     Err(UsageError(format!(
         "{} cannot use agent-bash as {}, only as {}",
-        agent.name,
+        agent.hook.name,
         way.name(),
         names.join(", ")
     )))
@@ -186,11 +186,10 @@ fn set_up(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyho
         edit(&mut changes, connection, Some(&target), start)?;
     }
     changes.retain(|change| !change.is_unchanged());
-    let path_agent = agent.shell.filter(|shell| {
-        ways.contains(&SetupWay::Shell) && matches!(shell.way, ShellWay::SearchPath)
-    });
+    let is_in_path = matches!(agent.shell, Some(ShellWay::SearchPath));
+    let path_agent = (is_in_path && ways.contains(&SetupWay::Shell)).then_some(&agent.hook);
     if changes.is_empty() && path_agent.is_none() && !ways.is_empty() {
-        output::print(&format!("{}: nothing to change\n", agent.name))?;
+        output::print(&format!("{}: nothing to change\n", agent.hook.name))?;
     }
     let is_confirmed = show(&changes, args)?;
     if !args.dry_run && (is_confirmed || changes.is_empty()) {
@@ -241,17 +240,17 @@ fn undo(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyhow:
 }
 
 /// Returns the entries for these ways, in the order of installation.
-fn connections(agent: NamedAgent, ways: &[SetupWay]) -> Vec<Connection> {
+fn connections(agent: &'static SupportedAgent, ways: &[SetupWay]) -> Vec<Connection> {
     let mut connections = Vec::new();
     for way in ways {
         match way {
             SetupWay::Shell => {
-                if let Some(ShellWay::Setting(setting)) = agent.shell.map(|shell| &shell.way) {
+                if let Some(ShellWay::Setting(setting)) = &agent.shell {
                     connections.push(Connection::Shell(setting));
                 }
             }
-            SetupWay::Hook => connections.extend(agent.hook.map(Connection::Hook)),
-            SetupWay::Mcp => connections.extend(agent.mcp.map(Connection::Mcp)),
+            SetupWay::Hook => connections.push(Connection::Hook(&agent.hook)),
+            SetupWay::Mcp => connections.extend(agent.mcp.as_ref().map(Connection::Mcp)),
         }
     }
     connections
@@ -311,7 +310,7 @@ fn write_all(changes: &[FileChange]) -> anyhow::Result<()> {
 /// Makes the links that the connections need.
 fn make_links(
     connections: &[Connection],
-    path_agent: Option<&ShellAgent>,
+    path_agent: Option<&Agent>,
     start: &StartContext,
 ) -> anyhow::Result<()> {
     for connection in connections {

@@ -2,7 +2,7 @@
 
 use crate::args::TuiArgs;
 use crate::commands::serve_session::session_name_for;
-use crate::commands::{session, target};
+use crate::commands::{encryption, session, target};
 use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
@@ -64,15 +64,15 @@ async fn interface(
     let approvals = Approvals::new();
     let approver = approvals.approver();
     let options = ConversationOptions::long_lived(name.clone(), supervisor);
-    let session = match &serving.on {
+    let session = if let Some(on) = &serving.on {
         // Calls on a target get no terminals.
-        Some(on) => {
-            let with_approver = |builder: BashToolBuilder| builder.approver(approver);
-            target::open(on, &settings, start, options, with_approver).await?
-        }
-        None => Conversation::open_with(&settings, start.host.clone(), options, |builder| {
+        let with_approver = |builder: BashToolBuilder| builder.approver(approver);
+        target::open(on, &settings, start, options, with_approver).await?
+    } else {
+        encryption::warn(&settings);
+        Conversation::open_with(&settings, start.host.clone(), options, |builder| {
             builder.terminal(executor).approver(approver)
-        })?,
+        })?
     };
     let session = Arc::new(session);
     let offers_terminal = session.tool().offers_terminal();

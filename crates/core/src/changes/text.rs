@@ -1,6 +1,7 @@
 //! The one-line texts about changes for the model.
 
 use super::{Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileName};
+use crate::plural;
 use crate::visible::one_line;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -213,10 +214,7 @@ pub fn protected_text(files: &[PathBuf]) -> Option<String> {
 
 /// Returns `1 file`, `4 files`.
 pub fn counted(files: u64) -> String {
-    match files {
-        1 => "1 file".to_owned(),
-        files => format!("{files} files"),
-    }
+    plural(files, "file")
 }
 
 /// The order of the counts in a text that names deleted files after the counts.

@@ -88,6 +88,15 @@ impl NoticeKind {
                 };
                 format!("The command was {effect} by its resource limit: {limit} = {value}")
             }
+            Self::WithoutCgroup { limits, reason } => {
+                let effect = |limit: &LimitKind| match limit {
+                    LimitKind::CpuPercent => format!("{limit} is not enforced"),
+                    LimitKind::Processes => format!("{limit} holds for all processes of this user"),
+                    _ => format!("{limit} holds for each process alone"),
+                };
+                let effects: Vec<_> = limits.iter().map(effect).collect();
+                format!("{}: {reason}", effects.join(", "))
+            }
             Self::SnapshotSkipped { reason } => {
                 format!("The shell's configuration was not loaded: {reason}")
             }
@@ -118,7 +127,7 @@ impl NoticeKind {
                     // A message about a secret may name an entry of it, or a missing key.
                     (DenialBasis::Inferred, Access::Read) => "The output points to",
                     (DenialBasis::Inferred, Access::Write) => "The output names",
-                    (DenialBasis::Observed, _) => "Before it failed, the command tried to write",
+                    (DenialBasis::Observed, _) => "Before it failed, the command was refused write access to",
                 };
                 let remedy = denial_remedy(path, *access, *level, *is_protected);
                 format!(

@@ -35,7 +35,6 @@ impl ShellCache {
             self.inner.put_or_release(kind, shell);
         }
         if !self.inner.pool.others_run(own_calls) {
-            self.inner.pool.trim(kind);
             refill_with_new(&self.inner, kind);
         } else if self.inner.pool.has_none(kind) {
             self.refill_later(kind);

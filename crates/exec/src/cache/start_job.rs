@@ -49,10 +49,8 @@ impl ShellCache {
             .stdin(StdinSource::Null)
             .session(None)
             .report_stages(false);
-        let configured =
-            self.inner
-                .snapshots
-                .for_call(&spec, &spec.cwd, &options.supervisor, &options.clock);
+        let snapshots = &self.inner.snapshots;
+        let configured = snapshots.for_call(&spec, &spec.cwd, options.starter());
         let SnapshotForCall { snapshot, .. } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(JobError::Cancelled),

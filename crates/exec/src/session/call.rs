@@ -100,6 +100,8 @@ impl<'a> SessionCall<'a> {
             session_cwd.is_none() && cwd.is_some_and(|cwd| cwd.display_path() != spec.cwd);
         let cd_hook = shell.snapshot.as_deref().filter(|_| is_elsewhere);
         let cd_hook = cd_hook.map_or_else(Vec::new, Snapshot::cd_hook);
+        let end_of_last = remembered.zip(cwd.map(ShellCwd::display_path));
+        let missed_hooks = shell.missed_hooks(end_of_last, &spec.cwd, is_elsewhere);
         let remembered = remembered.filter(|_| shell.is_fresh);
         let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {
@@ -109,6 +111,7 @@ impl<'a> SessionCall<'a> {
             is_new: shell.is_fresh && remembered.is_none(),
             oldpwd: spec.env.get("OLDPWD"),
             snapshot: shell.snapshot.as_deref().filter(|_| shell.is_fresh),
+            missed_hooks: &missed_hooks,
             changes: &std::mem::take(&mut shell.snapshot_changes),
             hooks: &[&*cd_hook, &*shell.prompt_hooks].concat(),
             last_status: shell.last_status,

@@ -41,6 +41,8 @@ pub(super) struct LiveShell {
     pub(super) snapshot_changes: Vec<u8>,
     /// The commands by which managers choose versions in the directory of the next record.
     pub(super) prompt_hooks: Vec<u8>,
+    /// The directory in which managers last chose versions as at a prompt.
+    pub(super) prompt_cwd: Option<PathBuf>,
     lone_shell_check: LoneShellCheck,
     /// `$?` after the last call.
     pub(super) last_status: i32,
@@ -147,6 +149,7 @@ impl LiveShell {
             snapshot,
             snapshot_changes,
             prompt_hooks,
+            prompt_cwd: None,
             lone_shell_check: LoneShellCheck::new(fds.pid, supervisor_pid),
             last_status: 0,
             sandbox,
@@ -178,6 +181,34 @@ impl LiveShell {
         let snapshot = self.snapshot.as_ref();
         let hooks = snapshot.map(|snapshot| snapshot.prompt_hooks_after(script));
         self.prompt_hooks = hooks.unwrap_or_default();
+    }
+
+    /// Returns the hooks of the prompt that a terminal would have shown where the last script
+    /// ended, if the versions depend on each prompt and the next record does not call these hooks
+    /// there.
+    ///
+    /// `last` is the state after the last script and its directory; the next script runs in `next`,
+    /// which is another directory if `is_elsewhere`.
+    pub(super) fn missed_hooks(
+        &mut self,
+        last: Option<(&RememberedState, PathBuf)>,
+        next: &Path,
+        is_elsewhere: bool,
+    ) -> Vec<u8> {
+        let Some((last, cwd)) = last.filter(|_| !self.is_fresh) else {
+            self.prompt_cwd = Some(next.to_owned());
+            return Vec::new();
+        };
+        let has_hooks = !self.prompt_hooks.is_empty();
+        let is_missed = (is_elsewhere || !has_hooks) && self.prompt_cwd.as_ref() != Some(&cwd);
+        if has_hooks && is_elsewhere {
+            self.prompt_cwd = Some(next.to_owned());
+        } else if has_hooks || is_missed {
+            self.prompt_cwd = Some(cwd);
+        }
+        let snapshot = last.snapshot.as_deref().filter(|_| is_missed);
+        let snapshot = snapshot.filter(|snapshot| snapshot.cd_and_prompt_choose());
+        snapshot.map(Snapshot::prompt_hooks).unwrap_or_default()
     }
 
     /// Opens the FIFO at the host's path `host_path` from an earlier call, or creates one.

@@ -213,6 +213,9 @@ pub(super) struct SessionRecord<'a> {
     /// The snapshot that a new shell has loaded: its options and search path are set with the first
     /// script.
     pub(super) snapshot: Option<&'a Snapshot>,
+    /// The commands by which managers choose the versions of the directory in which the last script
+    /// has ended, each followed by `; `.
+    pub(super) missed_hooks: &'a [u8],
     /// The commands that bring a used shell, or the remembered exports, to another snapshot, each
     /// followed by `; `.
     pub(super) changes: &'a [u8],
@@ -243,6 +246,7 @@ impl SessionRecord<'_> {
             add(&quoted(path));
             add(b"; ");
         }
+        add(self.missed_hooks);
         if self.remembered.is_none() {
             add(self.changes);
         }

@@ -26,6 +26,12 @@ const MAX_SNAPSHOTS: usize = 16;
 /// bash's exit code for a command that it has not found.
 const NOT_FOUND: i32 = 127;
 
+/// A shell and its base environment.
+type ShellAndBase<'a> = (&'a Shell, &'a Arc<BTreeMap<OsString, OsString>>);
+
+/// The means by which a capture starts its shell.
+type Starter<'a> = (&'a Supervisor, &'a Arc<dyn Clock>);
+
 /// The snapshots of a [`ShellCache`](crate::ShellCache).
 #[derive(Debug)]
 pub(crate) struct SnapshotCache {
@@ -121,29 +127,24 @@ impl SnapshotCache {
         &self,
         spec: &RunSpec,
         cwd: &Path,
-        supervisor: &Supervisor,
-        clock: &Arc<dyn Clock>,
+        starter: Starter<'_>,
     ) -> SnapshotForCall {
         if !spec.snapshot || spec.definitions.is_some() && spec.session.is_none() {
             return SnapshotForCall::default();
         }
         let shell = (&spec.shell, &spec.env.base);
-        self.for_shell(shell, cwd, supervisor, clock).await
+        self.for_shell(shell, cwd, starter).await
     }
 
     /// Returns the snapshot for this shell, environment and directory. Waits like
     /// [`Self::for_call`].
     pub(crate) async fn for_shell(
         &self,
-        (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
+        shell: ShellAndBase<'_>,
         cwd: &Path,
-        supervisor: &Supervisor,
-        clock: &Arc<dyn Clock>,
+        starter: Starter<'_>,
     ) -> SnapshotForCall {
-        let Some((entry, options)) = self
-            .get_or_capture((shell, base), cwd, supervisor, clock)
-            .await
-        else {
+        let Some((entry, options)) = self.get_or_capture(shell, cwd, starter).await else {
             return SnapshotForCall::default();
         };
         if entry.captured.get().is_none() {
@@ -162,12 +163,11 @@ impl SnapshotCache {
     /// Returns the snapshot like [`Self::for_shell`], but marks no notice as reported.
     pub(crate) async fn peek(
         &self,
-        (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
+        shell: ShellAndBase<'_>,
         cwd: &Path,
-        supervisor: &Supervisor,
-        clock: &Arc<dyn Clock>,
+        starter: Starter<'_>,
     ) -> Option<Arc<Snapshot>> {
-        let entry = self.get_or_capture((shell, base), cwd, supervisor, clock);
+        let entry = self.get_or_capture(shell, cwd, starter);
         match entry.await?.0.captured.get()? {
             Captured::Snapshot(snapshot) => Some(Arc::clone(snapshot)),
             Captured::Failed { .. } => None,
@@ -178,10 +178,9 @@ impl SnapshotCache {
     /// its end for at most `max_wait`. Returns `None` if no configuration can be loaded.
     async fn get_or_capture(
         &self,
-        (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
+        (shell, base): ShellAndBase<'_>,
         cwd: &Path,
-        supervisor: &Supervisor,
-        clock: &Arc<dyn Clock>,
+        (supervisor, clock): Starter<'_>,
     ) -> Option<(Arc<CacheEntry>, &SnapshotOptions)> {
         let options = self.options.as_ref().filter(|_| shell.is_bash)?;
         let rc = rc_identity(options)?;

@@ -2,6 +2,8 @@
 //! if the host ends. Then a second shell loads the definitions. Only definitions that the second
 //! shell reports unchanged are used.
 
+mod idle_terminal;
+
 use super::cd_hook;
 use super::compose;
 use super::configured_variables::{self, ConfiguredVariables};
@@ -10,7 +12,6 @@ use super::dump::{
     Variable,
 };
 use super::filter;
-use super::idle_terminal::{self, IdleTerminal, REDIRECTION};
 use super::options::SnapshotOptions;
 use super::skipped::SkipReason;
 use agent_bash_call::launch;
@@ -20,6 +21,7 @@ use agent_bash_process::supervisor::{
     Disconnected, Event, ShellEnd, ShellSandbox, ShellStart, StartError, Supervisor,
     SupervisorClient,
 };
+use idle_terminal::{IdleTerminal, REDIRECTION};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;

@@ -6,6 +6,7 @@
 //! the wrapper around the script, so they are set immediately before the script.
 
 use super::dump::{Definition, ShellOptions, ShellState, Variable};
+use agent_bash_core::words;
 use agent_bash_process::quoted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,18 +15,8 @@ use std::os::unix::ffi::OsStrExt;
 /// `set -o` options that are not copied: options of interactive shells, options that cannot be set,
 /// and options that would end a shell before the script. (An interactive bash ignores `noexec`,
 /// other shells do not.)
-const SKIPPED_SET_OPTIONS: &[&str] = &[
-    "emacs",
-    "histexpand",
-    "history",
-    "ignoreeof",
-    "monitor",
-    "noexec",
-    "notify",
-    "onecmd",
-    "privileged",
-    "restricted",
-    "vi",
+const SKIPPED_SET_OPTIONS: &[&str] = words![
+    "emacs histexpand history ignoreeof monitor noexec notify onecmd privileged restricted vi"
 ];
 
 /// `shopt` options that are not copied: options that cannot be set, and `expand_aliases`, which

@@ -3,9 +3,12 @@
 //!
 //! Detects secrets by the rules for environment variables, applied to the words of a text.
 
+mod names;
+
 use super::dump::{Definition, OWN_PREFIX, Variable};
-use super::names::{BUILTINS, KEYWORDS, TOOLS};
 use agent_bash_process::environment::{SecretFilter, exported_function};
+use names::TOOLS;
+pub use names::{BUILTINS, KEYWORDS};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 

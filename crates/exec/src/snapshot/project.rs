@@ -2,7 +2,8 @@
 //! Tools with settings per directory (version managers, direnv) read that directory and files in
 //! it.
 
-use super::named_files;
+mod named_files;
+
 use agent_bash_core::{Timestamp, lock, words};
 use std::collections::HashMap;
 use std::fs::Metadata;

@@ -4,6 +4,7 @@
 //! A host that a user starts in an activated environment (venv, conda, nix) has the environment's
 //! directories first. Reading the configuration again would put other directories before them.
 
+use agent_bash_core::words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -74,14 +75,8 @@ const MARKERS: &[EnvironmentMarker] = &[
 ];
 
 /// Directories in the search path of every system.
-const SYSTEM_DIRECTORIES: &[&str] = &[
-    "/bin",
-    "/sbin",
-    "/usr/bin",
-    "/usr/sbin",
-    "/usr/local/bin",
-    "/usr/local/sbin",
-];
+const SYSTEM_DIRECTORIES: &[&str] =
+    words!["/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin"];
 
 type Variables = BTreeMap<OsString, OsString>;
 

@@ -158,7 +158,15 @@ async fn refused_writes_of_an_unrecorded_read_only_call_are_observed() {
         let spec = |script: &str| spec(script).cwd(workspace.workspace.clone());
         let read_only = |script: &str| spec(script).sandbox(Some(Arc::clone(&plan)));
         let in_session = |script: &str| read_only(script).session(SessionName("s".into()));
+        let existing = workspace.workspace.join("existing");
+        fs::write(&existing, "").unwrap();
+        // Only mounts refuse such a query. A refused write is more likely to be the reason.
+        let query = format!("[ -w {} ]", existing.display());
+        let asked = [existing].into_iter().filter(|_| tier == Tier::Full);
+        let asked: Vec<_> = asked.collect();
         for (call, refused) in [
+            (read_only(&query), asked),
+            (read_only(&format!("{query}; {script}")), vec![file.clone()]),
             (read_only(&script), vec![file.clone()]),
             (in_session(&script), vec![file.clone()]),
             (in_session("true"), Vec::new()),
@@ -179,7 +187,7 @@ async fn refused_writes_of_an_unrecorded_read_only_call_are_observed() {
 async fn without_a_box_nothing_runs() {
     let workspace = TestWorkspace::new();
     let plan = Plan {
-        hidden: vec![workspace.workspace.clone()],
+        hidden: vec![workspace.workspace.clone()].into(),
         ..workspace.plan()
     };
     for session in [None, Some(SessionName("s".into()))] {
@@ -322,7 +330,7 @@ async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
 
     // A sandbox that cannot be set up gives no answer.
     let refused = Plan {
-        hidden: vec![workspace.workspace.clone()],
+        hidden: vec![workspace.workspace.clone()].into(),
         ..workspace.plan()
     };
     cache.start_in_advance(

@@ -119,6 +119,22 @@ async fn supervisors_of_concurrent_calls_are_recycled() {
     );
 }
 
+/// Calls that end at the same moment all see each other run. Without a last one that ends the
+/// surplus, one of some rounds leaves more shells.
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_calls_leave_four_times_the_wanted_number() {
+    let cache = Arc::new(warm_cache());
+    for _ in 0..10 {
+        let mut calls = tokio::task::JoinSet::new();
+        for _ in 0..24 {
+            let cache = Arc::clone(&cache);
+            calls.spawn(async move { out(&cache, &spec("sleep 0.1")).await });
+        }
+        calls.join_all().await;
+        until_warm(&cache, 8).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn call_variables_are_equal_in_warm_and_new_shells() {
     let cache = warm_cache();

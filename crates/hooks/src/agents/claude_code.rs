@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use crate::agent::{Agent, HookForm, JsonEntry, PRE_TOOL_USE, USER_PROMPT_SUBMIT, same_directory};
+use crate::agent::{Agent, HookForm, PRE_TOOL_USE, USER_PROMPT_SUBMIT, same_directory};
 use crate::agent_shell::template::FileForm;
 use crate::agent_shell::wrapper_form::{Wrapper, optional, required};
 use crate::answer_format::AnswerFormat;
@@ -8,7 +8,7 @@ use crate::install::json::STRICT;
 use crate::mcp_agent::McpAgent;
 use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
-use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+use crate::take_over::{ShellLink, ShellSetting, ShellWay};
 use agent_bash_syntax::ast::Link;
 
 /// Calls the hook at `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`), and at
@@ -20,12 +20,10 @@ pub const CLAUDE_CODE: Agent = Agent {
     program: "claude",
     tested_with: "@anthropic-ai/claude-code 2.1.332",
     format: Some(AnswerFormat::ClaudeCode),
-    can_rewrite: false,
     settings: same_directory("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-    form: HookForm::Json(JsonEntry {
-        json: STRICT,
-        header: None,
-        lists: &[
+    form: HookForm::lists(
+        STRICT,
+        &[
             (PRE_TOOL_USE, group!("Bash|Monitor|PowerShell", 30)),
             (
                 &["hooks", "PreSkillShellCommand"],
@@ -33,29 +31,9 @@ pub const CLAUDE_CODE: Agent = Agent {
             ),
             (USER_PROMPT_SUBMIT, prompt_group!(30)),
         ],
-    }),
-    preferred: None,
+    ),
     install_hint: "Claude Code lists the hook under /hooks.",
-};
-
-/// In the file that `claude mcp add --scope user` writes.
-const MCP: McpAgent = McpAgent {
-    name: "claude-code",
-    settings: same_directory("CLAUDE_CONFIG_DIR", "", ".claude.json"),
-    form: server!(STRICT, "  \"type\": \"stdio\",\n"),
-};
-
-const SHELL: ShellAgent = ShellAgent {
-    name: "claude-code",
-    recorded_with: "@anthropic-ai/claude-code 2.1.332",
-    way: ShellWay::Setting(ShellSetting {
-        agent: "claude-code",
-        settings: CLAUDE_CODE.settings,
-        json: STRICT,
-        keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
-        link: ShellLink::Prefix,
-        install_hint: "Claude Code reads the setting when it starts. Its commands then run in bash, even if $SHELL is zsh.",
-    }),
+    ..Agent::UNKNOWN
 };
 
 /// Of Claude Code from 2.0.46 to 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with
@@ -122,7 +100,8 @@ const FILE_FORMS: &[FileForm] = &[
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[
         AgentState {
-            protected: &["settings.json", "settings.local.json"],
+            // The scripts of hooks, and the program itself, if it is installed for this user.
+            protected: &["settings.json", "settings.local.json", "hooks", "local"],
             ..AgentState::directory("CLAUDE_CONFIG_DIR", ".claude")
         },
         AgentState {
@@ -139,8 +118,20 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
 /// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
-    mcp: Some(MCP),
-    shell: Some(SHELL),
+    // In the file that `claude mcp add --scope user` writes.
+    mcp: Some(McpAgent::of(
+        &CLAUDE_CODE,
+        same_directory("CLAUDE_CONFIG_DIR", "", ".claude.json"),
+        server!(STRICT, "  \"type\": \"stdio\",\n"),
+    )),
+    shell: Some(ShellWay::Setting(ShellSetting {
+        agent: "claude-code",
+        settings: CLAUDE_CODE.settings,
+        json: STRICT,
+        keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
+        link: ShellLink::Prefix,
+        install_hint: "Claude Code reads the setting when it starts. Its commands then run in bash, even if $SHELL is zsh.",
+    })),
     conversation_variable: Some("CLAUDE_CODE_SESSION_ID"),
     wrapper: Some(WRAPPER),
     ..SupportedAgent::with_hook(CLAUDE_CODE)

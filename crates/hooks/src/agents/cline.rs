@@ -11,11 +11,10 @@ const HOOK: Agent = Agent {
     program: "cline",
     tested_with: "cline 3.0.65",
     format: Some(AnswerFormat::Cline),
-    can_rewrite: false,
     settings: same_directory("CLINE_DIR", ".cline", "hooks/PreToolUse"),
     form: HookForm::Script(include_str!("cline.sh")),
-    preferred: None,
     install_hint: "Cline runs the hook before each tool of a new task.",
+    ..Agent::UNKNOWN
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent::with_hook(HOOK);

@@ -6,7 +6,7 @@ use crate::install::json::STRICT;
 use crate::mcp_agent::{McpAgent, McpForm};
 use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
-use crate::take_over::{ShellAgent, ShellWay};
+use crate::take_over::ShellWay;
 
 /// Uses the event with the camel-case name, because its answer can contain a reason. If the hook
 /// fails, Copilot refuses the call.
@@ -34,24 +34,8 @@ const HOOK: Agent = Agent {
             ),
         ],
     }),
-    preferred: None,
     install_hint: "Copilot CLI reads the hook when it starts.",
-};
-
-const MCP: McpAgent = McpAgent {
-    name: "copilot",
-    settings: same_directory("COPILOT_HOME", ".copilot", "mcp-config.json"),
-    form: McpForm::Json {
-        json: STRICT,
-        keys: &["mcpServers", "agent-bash"],
-        entry: "{\n  \"type\": \"local\",\n  \"command\": PROGRAM,\n  \"args\": [\"mcp\"],\n  \"tools\": [\"*\"]\n}",
-    },
-};
-
-const SHELL: ShellAgent = ShellAgent {
-    name: "copilot",
-    recorded_with: "@github/copilot 1.0.102",
-    way: ShellWay::Fixed,
+    ..Agent::UNKNOWN
 };
 
 const SANDBOX: SandboxedAgent = SandboxedAgent {
@@ -72,8 +56,16 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
 /// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
-    mcp: Some(MCP),
-    shell: Some(SHELL),
+    mcp: Some(McpAgent::of(
+        &HOOK,
+        same_directory("COPILOT_HOME", ".copilot", "mcp-config.json"),
+        McpForm::Json {
+            json: STRICT,
+            keys: &["mcpServers", "agent-bash"],
+            entry: "{\n  \"type\": \"local\",\n  \"command\": PROGRAM,\n  \"args\": [\"mcp\"],\n  \"tools\": [\"*\"]\n}",
+        },
+    )),
+    shell: Some(ShellWay::Fixed),
     conversation_variable: Some("COPILOT_AGENT_SESSION_ID"),
     ..SupportedAgent::with_hook(HOOK)
 };

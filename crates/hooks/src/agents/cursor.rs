@@ -12,7 +12,6 @@ const HOOK: Agent = Agent {
     program: "cursor",
     tested_with: "the documentation of Cursor 2",
     format: Some(AnswerFormat::Cursor),
-    can_rewrite: false,
     settings: same_directory("", ".cursor", "hooks.json"),
     form: HookForm::Json(JsonEntry {
         json: STRICT,
@@ -22,17 +21,15 @@ const HOOK: Agent = Agent {
             "{\n  \"command\": LINE,\n  \"timeout\": 30,\n  \"failClosed\": true\n}",
         )],
     }),
-    preferred: None,
     install_hint: "Cursor lists the hook under Settings > Hooks.",
-};
-
-const MCP: McpAgent = McpAgent {
-    name: "cursor",
-    settings: same_directory("", ".cursor", "mcp.json"),
-    form: server!(STRICT, ""),
+    ..Agent::UNKNOWN
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
-    mcp: Some(MCP),
+    mcp: Some(McpAgent::of(
+        &HOOK,
+        same_directory("", ".cursor", "mcp.json"),
+        server!(STRICT, ""),
+    )),
     ..SupportedAgent::with_hook(HOOK)
 };

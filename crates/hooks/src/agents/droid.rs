@@ -1,48 +1,35 @@
 //! Factory Droid.
 
-use crate::agent::{Agent, HookForm, JsonEntry, PRE_TOOL_USE, same_directory};
+use crate::agent::{Agent, HookForm, PRE_TOOL_USE, same_directory};
 use crate::answer_format::AnswerFormat;
 use crate::install::json::STRICT;
 use crate::mcp_agent::McpAgent;
 use crate::supported_agent::SupportedAgent;
 
-const HOOK: Agent = Agent {
+/// Droid reads no hooks in its settings file if this file exists.
+const PREFERRED: Agent = Agent {
     name: "droid",
     program: "droid",
     tested_with: "@factory/cli 0.225.2",
     format: Some(AnswerFormat::ClaudeCode),
-    can_rewrite: false,
-    settings: same_directory("", ".factory", "settings.json"),
-    form: HookForm::Json(JsonEntry {
-        json: STRICT,
-        header: None,
-        lists: &[(PRE_TOOL_USE, group!("Execute", 30))],
-    }),
-    preferred: Some(&Agent {
-        name: "droid",
-        program: "droid",
-        tested_with: "@factory/cli 0.225.2",
-        format: Some(AnswerFormat::ClaudeCode),
-        can_rewrite: false,
-        settings: same_directory("", ".factory", "hooks.json"),
-        form: HookForm::Json(JsonEntry {
-            json: STRICT,
-            header: None,
-            lists: &[(&["PreToolUse"], group!("Execute", 30))],
-        }),
-        preferred: None,
-        install_hint: "Droid lists the hook under /hooks.",
-    }),
+    settings: same_directory("", ".factory", "hooks.json"),
+    form: HookForm::lists(STRICT, &[(&["PreToolUse"], group!("Execute", 30))]),
     install_hint: "Droid lists the hook under /hooks.",
+    ..Agent::UNKNOWN
 };
 
-const MCP: McpAgent = McpAgent {
-    name: "droid",
-    settings: same_directory("", ".factory", "mcp.json"),
-    form: server!(STRICT, "  \"type\": \"stdio\",\n"),
+const HOOK: Agent = Agent {
+    settings: same_directory("", ".factory", "settings.json"),
+    form: HookForm::lists(STRICT, &[(PRE_TOOL_USE, group!("Execute", 30))]),
+    preferred: Some(&PREFERRED),
+    ..PREFERRED
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
-    mcp: Some(MCP),
+    mcp: Some(McpAgent::of(
+        &HOOK,
+        same_directory("", ".factory", "mcp.json"),
+        server!(STRICT, "  \"type\": \"stdio\",\n"),
+    )),
     ..SupportedAgent::with_hook(HOOK)
 };

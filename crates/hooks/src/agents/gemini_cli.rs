@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use crate::agent::{Agent, HookForm, JsonEntry, SettingsPath, same_directory};
+use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
 use crate::agent_shell::template::FileForm;
 use crate::agent_shell::wrapper_form::{Wrapper, required};
 use crate::answer_format::AnswerFormat;
@@ -8,7 +8,7 @@ use crate::install::json::COMMENTS;
 use crate::mcp_agent::McpAgent;
 use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
-use crate::take_over::{ShellAgent, ShellWay};
+use crate::take_over::ShellWay;
 use agent_bash_syntax::ast::Link;
 
 const HOOK: Agent = Agent {
@@ -21,34 +21,18 @@ const HOOK: Agent = Agent {
         below_variable: ".gemini",
         ..same_directory("GEMINI_CLI_HOME", ".gemini", "settings.json")
     },
-    form: HookForm::Json(JsonEntry {
-        json: COMMENTS,
-        header: None,
-        lists: &[
+    form: HookForm::lists(
+        COMMENTS,
+        &[
             (
                 &["hooks", "BeforeTool"],
                 group!("run_shell_command", 30_000),
             ),
             (&["hooks", "BeforeAgent"], prompt_group!(30_000)),
         ],
-    }),
-    preferred: None,
+    ),
     install_hint: "Gemini CLI lists the hook under /hooks.",
-};
-
-const MCP: McpAgent = McpAgent {
-    name: "gemini-cli",
-    settings: SettingsPath {
-        below_variable: ".gemini",
-        ..same_directory("GEMINI_CLI_HOME", ".gemini", "settings.json")
-    },
-    form: server!(COMMENTS, ""),
-};
-
-const SHELL: ShellAgent = ShellAgent {
-    name: "gemini-cli",
-    recorded_with: "@google/gemini-cli 0.61.0",
-    way: ShellWay::SearchPath,
+    ..Agent::UNKNOWN
 };
 
 /// Of Gemini CLI 0.61.0.
@@ -81,7 +65,7 @@ const FILE_FORMS: &[FileForm] = &[FileForm {
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[AgentState {
         below_variable: Some(".gemini"),
-        protected: &["settings.json"],
+        protected: &["settings.json", "extensions"],
         ..AgentState::directory("GEMINI_CLI_HOME", ".gemini")
     }],
     hosts: &[
@@ -97,8 +81,8 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
 /// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
-    mcp: Some(MCP),
-    shell: Some(SHELL),
+    mcp: Some(McpAgent::of(&HOOK, HOOK.settings, server!(COMMENTS, ""))),
+    shell: Some(ShellWay::SearchPath),
     wrapper: Some(WRAPPER),
     ..SupportedAgent::with_hook(HOOK)
 };

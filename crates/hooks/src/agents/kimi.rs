@@ -12,7 +12,6 @@ const HOOK: Agent = Agent {
     program: "kimi",
     tested_with: "@moonshot-ai/kimi-code 2.1.0",
     format: Some(AnswerFormat::ClaudeCode),
-    can_rewrite: false,
     settings: SettingsPath {
         below_project: None,
         ..same_directory("KIMI_CODE_HOME", ".kimi-code", "config.toml")
@@ -21,17 +20,15 @@ const HOOK: Agent = Agent {
         "event = \"PreToolUse\"\nmatcher = \"^Bash$\"\ncommand = LINE\ntimeout = 30\n\n\
          [[hooks]]\nevent = \"UserPromptSubmit\"\ncommand = REPORT\ntimeout = 30\n",
     ),
-    preferred: None,
     install_hint: "Kimi Code reads the hook when it starts.",
-};
-
-const MCP: McpAgent = McpAgent {
-    name: "kimi",
-    settings: same_directory("KIMI_CODE_HOME", ".kimi-code", "mcp.json"),
-    form: server!(STRICT, ""),
+    ..Agent::UNKNOWN
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
-    mcp: Some(MCP),
+    mcp: Some(McpAgent::of(
+        &HOOK,
+        same_directory("KIMI_CODE_HOME", ".kimi-code", "mcp.json"),
+        server!(STRICT, ""),
+    )),
     ..SupportedAgent::with_hook(HOOK)
 };

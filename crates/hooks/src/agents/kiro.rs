@@ -11,7 +11,6 @@ const HOOK: Agent = Agent {
     program: "kiro-cli",
     tested_with: "the documentation of Kiro CLI 3",
     format: Some(AnswerFormat::ExitCode),
-    can_rewrite: false,
     settings: same_directory("", ".kiro", "hooks/agent-bash.json"),
     form: HookForm::Json(JsonEntry {
         json: STRICT,
@@ -21,17 +20,15 @@ const HOOK: Agent = Agent {
             "{\n  \"name\": \"agent-bash\",\n  \"trigger\": \"PreToolUse\",\n  \"matcher\": \"execute_bash|execute_cmd|shell\",\n  \"action\": {\n    \"type\": \"command\",\n    \"command\": LINE\n  },\n  \"timeout\": 30\n}",
         )],
     }),
-    preferred: None,
     install_hint: "Kiro reads the hook when it starts.",
-};
-
-const MCP: McpAgent = McpAgent {
-    name: "kiro",
-    settings: same_directory("", ".kiro", "settings/mcp.json"),
-    form: server!(STRICT, ""),
+    ..Agent::UNKNOWN
 };
 
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
-    mcp: Some(MCP),
+    mcp: Some(McpAgent::of(
+        &HOOK,
+        same_directory("", ".kiro", "settings/mcp.json"),
+        server!(STRICT, ""),
+    )),
     ..SupportedAgent::with_hook(HOOK)
 };

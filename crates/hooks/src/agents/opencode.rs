@@ -6,7 +6,7 @@ use crate::install::json::{JsonForm, LENIENT};
 use crate::mcp_agent::{McpAgent, McpForm};
 use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
-use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+use crate::take_over::{ShellLink, ShellSetting, ShellWay};
 
 /// Hooks of opencode are functions, so a plugin file calls agent-bash.
 const HOOK: Agent = Agent {
@@ -14,38 +14,14 @@ const HOOK: Agent = Agent {
     program: "opencode",
     tested_with: "opencode-ai 1.18.33",
     format: Some(AnswerFormat::Plugin),
-    can_rewrite: false,
     settings: SettingsPath {
         file: "plugins/agent-bash.js",
         other_file: None,
         ..CONFIG
     },
     form: HookForm::Plugin(include_str!("opencode.js")),
-    preferred: None,
     install_hint: "opencode reads its plugins when it starts.",
-};
-
-const MCP: McpAgent = McpAgent {
-    name: "opencode",
-    settings: CONFIG,
-    form: McpForm::Json {
-        json: JSON,
-        keys: &["mcp", "agent-bash"],
-        entry: "{\n  \"type\": \"local\",\n  \"command\": [PROGRAM, \"mcp\"],\n  \"enabled\": true\n}",
-    },
-};
-
-const SHELL: ShellAgent = ShellAgent {
-    name: "opencode",
-    recorded_with: "opencode-ai 1.18.33",
-    way: ShellWay::Setting(ShellSetting {
-        agent: "opencode",
-        settings: CONFIG,
-        json: JSON,
-        keys: &["shell"],
-        link: ShellLink::Bash,
-        install_hint: "opencode reads the setting when it starts.",
-    }),
+    ..Agent::UNKNOWN
 };
 
 /// opencode inserts this member into a settings file that lacks it, unless a comment comes first.
@@ -97,7 +73,22 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
 /// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
-    mcp: Some(MCP),
-    shell: Some(SHELL),
+    mcp: Some(McpAgent::of(
+        &HOOK,
+        CONFIG,
+        McpForm::Json {
+            json: JSON,
+            keys: &["mcp", "agent-bash"],
+            entry: "{\n  \"type\": \"local\",\n  \"command\": [PROGRAM, \"mcp\"],\n  \"enabled\": true\n}",
+        },
+    )),
+    shell: Some(ShellWay::Setting(ShellSetting {
+        agent: "opencode",
+        settings: CONFIG,
+        json: JSON,
+        keys: &["shell"],
+        link: ShellLink::Bash,
+        install_hint: "opencode reads the setting when it starts.",
+    })),
     ..SupportedAgent::with_hook(HOOK)
 };

@@ -4,14 +4,13 @@ use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
 use crate::answer_format::AnswerFormat;
 use crate::install::json::STRICT;
 use crate::supported_agent::SupportedAgent;
-use crate::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+use crate::take_over::{ShellLink, ShellSetting, ShellWay};
 
 const HOOK: Agent = Agent {
     name: "pi",
     program: "pi",
     tested_with: "@earendil-works/pi-coding-agent 1.6.0",
     format: Some(AnswerFormat::Plugin),
-    can_rewrite: false,
     settings: SettingsPath {
         below_project: Some(".pi"),
         ..same_directory(
@@ -21,14 +20,12 @@ const HOOK: Agent = Agent {
         )
     },
     form: HookForm::Plugin(include_str!("pi.ts")),
-    preferred: None,
     install_hint: "pi reads the hook when it starts, or after /reload.",
+    ..Agent::UNKNOWN
 };
 
-const SHELL: ShellAgent = ShellAgent {
-    name: "pi",
-    recorded_with: "@earendil-works/pi-coding-agent 1.6.0",
-    way: ShellWay::Setting(ShellSetting {
+pub(super) const AGENT: SupportedAgent = SupportedAgent {
+    shell: Some(ShellWay::Setting(ShellSetting {
         agent: "pi",
         settings: SettingsPath {
             below_project: Some(".pi"),
@@ -38,10 +35,6 @@ const SHELL: ShellAgent = ShellAgent {
         keys: &["shellPath"],
         link: ShellLink::Bash,
         install_hint: "pi reads the setting when it starts, or after /reload.",
-    }),
-};
-
-pub(super) const AGENT: SupportedAgent = SupportedAgent {
-    shell: Some(SHELL),
+    })),
     ..SupportedAgent::with_hook(HOOK)
 };

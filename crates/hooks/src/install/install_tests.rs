@@ -146,7 +146,7 @@ fn file_that_did_not_exist_is_removed() {
 
 #[test]
 fn new_file_has_the_entries_of_the_agent() {
-    let new = |name: &str| with_hook(by_name(name).unwrap(), None, PROGRAM).unwrap();
+    let new = |name: &str| with_hook(&by_name(name).unwrap().hook, None, PROGRAM).unwrap();
     insta::assert_snapshot!(new("claude-code"), @r#"
     {
       "hooks": {
@@ -248,7 +248,7 @@ fn new_file_has_the_entries_of_the_agent() {
 
 #[test]
 fn toml_file_is_the_same_after_install_and_uninstall() {
-    let kimi = by_name("kimi").unwrap();
+    let kimi = &by_name("kimi").unwrap().hook;
     for before in [
         "",
         "\n",
@@ -295,7 +295,7 @@ fn toml_file_is_the_same_after_install_and_uninstall() {
 fn settings_that_the_agent_ignores_are_not_used() {
     let project = tempfile::tempdir().unwrap();
     let host = crate::host_in(project.path());
-    let droid = by_name("droid").unwrap();
+    let droid = &by_name("droid").unwrap().hook;
     let in_use = || {
         file(
             applicable(droid, SettingsScope::Project, &host),
@@ -312,7 +312,7 @@ fn settings_that_the_agent_ignores_are_not_used() {
 
 #[test]
 fn file_without_the_header_is_refused() {
-    let cursor = by_name("cursor").unwrap();
+    let cursor = &by_name("cursor").unwrap().hook;
     let error = with_hook(cursor, Some("{\"hooks\": {}}"), PROGRAM).unwrap_err();
     assert_eq!(error.to_string(), "`version` must be 1; repair it first");
 }
@@ -384,7 +384,7 @@ fn invalid_file_is_refused() {
         let shape = text.contains("hooks") || text.starts_with(['[', '"']);
         assert!(shape || serde_json::from_str::<Value>(text).is_err());
     }
-    let opencode = by_name("opencode").unwrap();
+    let opencode = &by_name("opencode").unwrap().hook;
     let mine = "export const Mine = async () => ({})\n";
     assert_eq!(
         with_hook(opencode, Some(mine), PROGRAM),
@@ -395,7 +395,7 @@ fn invalid_file_is_refused() {
 
 #[test]
 fn plugin_has_the_program_as_a_string_literal() {
-    let opencode = by_name("opencode").unwrap();
+    let opencode = &by_name("opencode").unwrap().hook;
     let text = with_hook(opencode, None, "/opt/a \"b\"/agent-bash").unwrap();
     let line = text.lines().find(|line| line.starts_with("const program"));
     assert_eq!(line, Some(r#"const program = "/opt/a \"b\"/agent-bash""#));
@@ -473,7 +473,7 @@ fn file_returns_the_settings_path_of_the_agent() {
             ".pi/extensions/agent-bash.ts",
         ),
     ] {
-        let agent = by_name(name).unwrap();
+        let agent = &by_name(name).unwrap().hook;
         let below = |directory: &str, file: &str| Some(Path::new(directory).join(file));
         let at = |scope, host: &HostContext| file(agent, scope, host);
         let plain = host(None, Some("/h"));

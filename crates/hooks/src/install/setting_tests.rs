@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::take_over::ShellWay;
-use crate::{shell_agent, shell_agents};
+use crate::{SUPPORTED, by_name};
 use serde_json::Value;
 
 fn settings() -> Vec<&'static ShellSetting> {
-    let settings = shell_agents().filter_map(|agent| match &agent.way {
-        ShellWay::Setting(setting) => Some(setting),
+    let settings = SUPPORTED.iter().filter_map(|agent| match &agent.shell {
+        Some(ShellWay::Setting(setting)) => Some(setting),
         _ => None,
     });
     settings.collect()
@@ -268,5 +268,5 @@ fn shell_file_returns_the_settings_path_of_the_agent() {
     assert_eq!(found(), Some(directory.join("opencode.jsonc")));
     std::fs::write(directory.join("opencode.json"), "{}").unwrap();
     assert_eq!(found(), Some(directory.join("opencode.json")));
-    assert!(shell_agent("nothing").is_none());
+    assert!(by_name("nothing").is_none());
 }

@@ -78,19 +78,8 @@ pub(super) const QUANTITY_WORDS: &[&str] = words![
 ];
 
 /// Words that are amounts.
-pub(super) const AMOUNT_WORDS: &[&str] = &[
-    "auto",
-    "default",
-    "inf",
-    "infinite",
-    "infinity",
-    "max",
-    "min",
-    "none",
-    "null",
-    "unlimited",
-    "never",
-];
+pub(super) const AMOUNT_WORDS: &[&str] =
+    words!["auto default inf infinite infinity max min none null unlimited never"];
 
 /// Maximum length of an amount's unit: `ms`, `tokens`.
 pub(super) const MAX_UNIT_LENGTH: usize = 7;

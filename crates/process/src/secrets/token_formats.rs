@@ -32,164 +32,110 @@ pub(super) struct TokenFormat {
 
 const ANY_LENGTH: usize = usize::MAX;
 
-const fn token(
-    issuer: &'static str,
-    prefix: &'static str,
-    letters: TokenLetters,
-    min_length: usize,
-) -> TokenFormat {
-    TokenFormat {
-        issuer,
-        prefix,
-        letters,
-        min_length,
-        max_length: ANY_LENGTH,
-    }
+/// Makes the formats. A row has the issuer, the letters, the minimum and the maximum length, and
+/// prefixes.
+macro_rules! formats {
+    ($($issuer:literal $letters:ident $min:tt $max:tt: $($prefix:literal)+;)*) => {
+        &[$($(TokenFormat {
+            issuer: $issuer,
+            prefix: $prefix,
+            letters: TokenLetters::$letters,
+            min_length: $min,
+            max_length: $max,
+        },)+)*]
+    };
 }
 
-/// Returns the format of tokens that all have the same length.
-const fn fixed(
-    issuer: &'static str,
-    prefix: &'static str,
-    letters: TokenLetters,
-    length: usize,
-) -> TokenFormat {
-    TokenFormat {
-        issuer,
-        prefix,
-        letters,
-        min_length: length,
-        max_length: length,
-    }
-}
-
-pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
+pub(super) const TOKEN_FORMATS: &[TokenFormat] = formats! {
     // Forges.
-    token("github", "ghp_", TokenLetters::Alphanumeric, 16),
-    token("github", "gho_", TokenLetters::Alphanumeric, 16),
-    token("github", "ghu_", TokenLetters::Alphanumeric, 16),
-    token("github", "ghs_", TokenLetters::Any, 16),
-    token("github", "ghr_", TokenLetters::Alphanumeric, 16),
-    token("github", "github_pat_", TokenLetters::Word, 16),
-    token("gitlab", "glpat-", TokenLetters::Any, 16),
-    token("gitlab", "gldt-", TokenLetters::Word, 16),
-    token("gitlab", "glrt-", TokenLetters::Any, 16),
-    token("gitlab", "glsoat-", TokenLetters::Word, 16),
-    token("gitlab", "gloas-", TokenLetters::Word, 32),
-    token("gitlab", "glptt-", TokenLetters::Word, 16),
-    token("gitlab", "glcbt-", TokenLetters::Word, 16),
-    token("gitlab", "glagent-", TokenLetters::Word, 32),
-    token("gitlab", "glimt-", TokenLetters::Word, 16),
-    token("atlassian", "ATATT3", TokenLetters::Any, 40),
-    token("atlassian", "ATCTT3", TokenLetters::Any, 40),
-    fixed("bitbucket", "ATBB", TokenLetters::Alphanumeric, 32),
+    "github" Alphanumeric 16 ANY_LENGTH: "ghp_" "gho_" "ghu_";
+    "github" Any 16 ANY_LENGTH: "ghs_";
+    "github" Alphanumeric 16 ANY_LENGTH: "ghr_";
+    "github" Word 16 ANY_LENGTH: "github_pat_";
+    "gitlab" Any 16 ANY_LENGTH: "glpat-";
+    "gitlab" Word 16 ANY_LENGTH: "gldt-";
+    "gitlab" Any 16 ANY_LENGTH: "glrt-";
+    "gitlab" Word 16 ANY_LENGTH: "glsoat-";
+    "gitlab" Word 32 ANY_LENGTH: "gloas-";
+    "gitlab" Word 16 ANY_LENGTH: "glptt-" "glcbt-";
+    "gitlab" Word 32 ANY_LENGTH: "glagent-";
+    "gitlab" Word 16 ANY_LENGTH: "glimt-";
+    "atlassian" Any 40 ANY_LENGTH: "ATATT3" "ATCTT3";
+    "bitbucket" Alphanumeric 32 32: "ATBB";
     // Clouds.
-    fixed("aws", "AKIA", TokenLetters::Upper, 16),
-    fixed("aws", "ASIA", TokenLetters::Upper, 16),
-    token("google", "AIza", TokenLetters::Word, 30),
-    token("google", "ya29.", TokenLetters::Any, 16),
-    token("google", "GOCSPX-", TokenLetters::Word, 24),
-    token("render", "rnd_", TokenLetters::Alphanumeric, 24),
-    token("heroku", "HRKU-", TokenLetters::Any, 36),
-    token("neon", "napi_", TokenLetters::Alphanumeric, 40),
-    token("dynatrace", "dt0c01.", TokenLetters::Any, 60),
-    token("digitalocean", "dop_v1_", TokenLetters::Hex, 32),
-    token("digitalocean", "doo_v1_", TokenLetters::Hex, 32),
-    token("digitalocean", "dor_v1_", TokenLetters::Hex, 32),
-    token("databricks", "dapi", TokenLetters::Hex, 32),
-    token("fly", "FlyV1 ", TokenLetters::List, 16),
-    token("fly", "fm1_", TokenLetters::Any, 40),
-    token("fly", "fm2_", TokenLetters::Any, 40),
-    token("fly", "fo1_", TokenLetters::Any, 24),
-    token("vercel", "vcp_", TokenLetters::Alphanumeric, 24),
-    token("vercel", "vca_", TokenLetters::Alphanumeric, 24),
-    token("vercel", "vci_", TokenLetters::Alphanumeric, 24),
-    token("vercel", "vcr_", TokenLetters::Alphanumeric, 24),
-    token("vercel", "vck_", TokenLetters::Alphanumeric, 24),
-    token("supabase", "sbp_", TokenLetters::Hex, 40),
-    token("supabase", "sb_secret_", TokenLetters::Word, 20),
-    token("planetscale", "pscale_tkn_", TokenLetters::Any, 24),
-    token("planetscale", "pscale_pw_", TokenLetters::Any, 24),
-    token("planetscale", "pscale_oauth_", TokenLetters::Any, 24),
-    token("tailscale", "tskey-", TokenLetters::Word, 14),
-    token("new relic", "NRAK-", TokenLetters::Upper, 24),
-    token("new relic", "NRII-", TokenLetters::Word, 24),
+    "aws" Upper 16 16: "AKIA" "ASIA";
+    "google" Word 30 ANY_LENGTH: "AIza";
+    "google" Any 16 ANY_LENGTH: "ya29.";
+    "google" Word 24 ANY_LENGTH: "GOCSPX-";
+    "render" Alphanumeric 24 ANY_LENGTH: "rnd_";
+    "heroku" Any 36 ANY_LENGTH: "HRKU-";
+    "neon" Alphanumeric 40 ANY_LENGTH: "napi_";
+    "dynatrace" Any 60 ANY_LENGTH: "dt0c01.";
+    "digitalocean" Hex 32 ANY_LENGTH: "dop_v1_" "doo_v1_" "dor_v1_";
+    "databricks" Hex 32 ANY_LENGTH: "dapi";
+    "fly" List 16 ANY_LENGTH: "FlyV1 ";
+    "fly" Any 40 ANY_LENGTH: "fm1_" "fm2_";
+    "fly" Any 24 ANY_LENGTH: "fo1_";
+    "vercel" Alphanumeric 24 ANY_LENGTH: "vcp_" "vca_" "vci_" "vcr_" "vck_";
+    "supabase" Hex 40 ANY_LENGTH: "sbp_";
+    "supabase" Word 20 ANY_LENGTH: "sb_secret_";
+    "planetscale" Any 24 ANY_LENGTH: "pscale_tkn_" "pscale_pw_" "pscale_oauth_";
+    "tailscale" Word 14 ANY_LENGTH: "tskey-";
+    "new relic" Upper 24 ANY_LENGTH: "NRAK-";
+    "new relic" Word 24 ANY_LENGTH: "NRII-";
     // Models.
-    token("api", "sk-", TokenLetters::Word, 17),
-    token("groq", "gsk_", TokenLetters::Alphanumeric, 32),
-    token("xai", "xai-", TokenLetters::Alphanumeric, 32),
-    token("perplexity", "pplx-", TokenLetters::Alphanumeric, 32),
-    token("replicate", "r8_", TokenLetters::Alphanumeric, 32),
-    token("hugging face", "hf_", TokenLetters::Alphanumeric, 30),
-    token("nvidia", "nvapi-", TokenLetters::Word, 40),
-    token("cerebras", "csk-", TokenLetters::Alphanumeric, 32),
-    token("together", "tgp_v1_", TokenLetters::Word, 32),
-    token("pinecone", "pcsk_", TokenLetters::Word, 40),
-    token("tavily", "tvly-", TokenLetters::Word, 24),
-    token("jina", "jina_", TokenLetters::Word, 40),
-    token("langsmith", "lsv2_", TokenLetters::Word, 36),
-    token("e2b", "e2b_", TokenLetters::Hex, 40),
+    "api" Word 17 ANY_LENGTH: "sk-";
+    "groq" Alphanumeric 32 ANY_LENGTH: "gsk_";
+    "xai" Alphanumeric 32 ANY_LENGTH: "xai-";
+    "perplexity" Alphanumeric 32 ANY_LENGTH: "pplx-";
+    "replicate" Alphanumeric 32 ANY_LENGTH: "r8_";
+    "hugging face" Alphanumeric 30 ANY_LENGTH: "hf_";
+    "nvidia" Word 40 ANY_LENGTH: "nvapi-";
+    "cerebras" Alphanumeric 32 ANY_LENGTH: "csk-";
+    "together" Word 32 ANY_LENGTH: "tgp_v1_";
+    "pinecone" Word 40 ANY_LENGTH: "pcsk_";
+    "tavily" Word 24 ANY_LENGTH: "tvly-";
+    "jina" Word 40 ANY_LENGTH: "jina_";
+    "langsmith" Word 36 ANY_LENGTH: "lsv2_";
+    "e2b" Hex 40 ANY_LENGTH: "e2b_";
     // Payments, mail, messengers.
-    token("stripe", "sk_live_", TokenLetters::Alphanumeric, 12),
-    token("stripe", "sk_test_", TokenLetters::Alphanumeric, 12),
-    token("stripe", "rk_live_", TokenLetters::Alphanumeric, 12),
-    token("stripe", "rk_test_", TokenLetters::Alphanumeric, 12),
-    token("webhook", "whsec_", TokenLetters::Any, 16),
-    token("shopify", "shpat_", TokenLetters::Hex, 32),
-    token("shopify", "shpss_", TokenLetters::Hex, 32),
-    token("shopify", "shpca_", TokenLetters::Hex, 32),
-    token("shopify", "shppa_", TokenLetters::Hex, 32),
-    token("square", "sq0csp-", TokenLetters::Word, 40),
-    token("square", "sq0atp-", TokenLetters::Word, 20),
-    fixed("razorpay", "rzp_live_", TokenLetters::Alphanumeric, 14),
-    fixed("razorpay", "rzp_test_", TokenLetters::Alphanumeric, 14),
-    token("sendgrid", "SG.", TokenLetters::Any, 20),
-    fixed("mailgun", "key-", TokenLetters::Hex, 32),
-    fixed("twilio", "SK", TokenLetters::Hex, 32),
-    token("slack", "xoxb-", TokenLetters::Word, 15),
-    token("slack", "xoxp-", TokenLetters::Word, 15),
-    token("slack", "xoxa-", TokenLetters::Word, 15),
-    token("slack", "xoxr-", TokenLetters::Word, 15),
-    token("slack", "xoxs-", TokenLetters::Word, 15),
-    token("slack", "xoxe-", TokenLetters::Word, 15),
-    token("slack", "xoxe.xox", TokenLetters::Word, 15),
-    token("slack", "xapp-", TokenLetters::Word, 15),
+    "stripe" Alphanumeric 12 ANY_LENGTH: "sk_live_" "sk_test_" "rk_live_" "rk_test_";
+    "webhook" Any 16 ANY_LENGTH: "whsec_";
+    "shopify" Hex 32 ANY_LENGTH: "shpat_" "shpss_" "shpca_" "shppa_";
+    "square" Word 40 ANY_LENGTH: "sq0csp-";
+    "square" Word 20 ANY_LENGTH: "sq0atp-";
+    "razorpay" Alphanumeric 14 14: "rzp_live_" "rzp_test_";
+    "sendgrid" Any 20 ANY_LENGTH: "SG.";
+    "mailgun" Hex 32 32: "key-";
+    "twilio" Hex 32 32: "SK";
+    "slack" Word 15 ANY_LENGTH: "xoxb-" "xoxp-" "xoxa-" "xoxr-" "xoxs-" "xoxe-" "xoxe.xox" "xapp-";
     // Packages, builds, secrets, tools.
-    token("npm", "npm_", TokenLetters::Alphanumeric, 30),
-    token("pypi", "pypi-AgE", TokenLetters::Word, 30),
-    token("rubygems", "rubygems_", TokenLetters::Hex, 40),
-    fixed("sonar", "sqp_", TokenLetters::Hex, 40),
-    fixed("sonar", "squ_", TokenLetters::Hex, 40),
-    fixed("sonar", "sqa_", TokenLetters::Hex, 40),
-    token("posthog", "phx_", TokenLetters::Alphanumeric, 40),
-    fixed("crates.io", "cio", TokenLetters::Alphanumeric, 32),
-    token("docker", "dckr_pat_", TokenLetters::Word, 20),
-    token("docker", "dckr_oat_", TokenLetters::Word, 20),
-    token("buildkite", "bkua_", TokenLetters::Alphanumeric, 32),
-    token("circleci", "CCIPAT_", TokenLetters::Word, 30),
-    token("circleci", "CCIPRJ_", TokenLetters::Word, 30),
-    token("vault", "hvs.", TokenLetters::Any, 16),
-    token("vault", "hvb.", TokenLetters::Any, 16),
-    token("1password", "ops_eyJ", TokenLetters::Any, 40),
-    token("doppler", "dp.pt.", TokenLetters::Alphanumeric, 30),
-    token("doppler", "dp.ct.", TokenLetters::Alphanumeric, 30),
-    token("doppler", "dp.sa.", TokenLetters::Alphanumeric, 30),
-    token("doppler", "dp.st.", TokenLetters::Any, 30),
-    token("doppler", "dp.scim.", TokenLetters::Alphanumeric, 30),
-    token("doppler", "dp.audit.", TokenLetters::Alphanumeric, 30),
-    token("pulumi", "pul-", TokenLetters::Hex, 32),
-    token("age", "AGE-SECRET-KEY-", TokenLetters::Upper, 16),
-    token("grafana", "glsa_", TokenLetters::Word, 16),
-    token("figma", "figd_", TokenLetters::Word, 16),
-    token("sentry", "sntrys_", TokenLetters::Any, 16),
-    token("sentry", "sntryu_", TokenLetters::Hex, 32),
-    token("postman", "PMAK-", TokenLetters::Word, 24),
-    token("linear", "lin_api_", TokenLetters::Alphanumeric, 16),
-    token("notion", "ntn_", TokenLetters::Alphanumeric, 32),
-    fixed("notion", "secret_", TokenLetters::Alphanumeric, 43),
+    "npm" Alphanumeric 30 ANY_LENGTH: "npm_";
+    "pypi" Word 30 ANY_LENGTH: "pypi-AgE";
+    "rubygems" Hex 40 ANY_LENGTH: "rubygems_";
+    "sonar" Hex 40 40: "sqp_" "squ_" "sqa_";
+    "posthog" Alphanumeric 40 ANY_LENGTH: "phx_";
+    "crates.io" Alphanumeric 32 32: "cio";
+    "docker" Word 20 ANY_LENGTH: "dckr_pat_" "dckr_oat_";
+    "buildkite" Alphanumeric 32 ANY_LENGTH: "bkua_";
+    "circleci" Word 30 ANY_LENGTH: "CCIPAT_" "CCIPRJ_";
+    "vault" Any 16 ANY_LENGTH: "hvs." "hvb.";
+    "1password" Any 40 ANY_LENGTH: "ops_eyJ";
+    "doppler" Alphanumeric 30 ANY_LENGTH: "dp.pt." "dp.ct." "dp.sa.";
+    "doppler" Any 30 ANY_LENGTH: "dp.st.";
+    "doppler" Alphanumeric 30 ANY_LENGTH: "dp.scim." "dp.audit.";
+    "pulumi" Hex 32 ANY_LENGTH: "pul-";
+    "age" Upper 16 ANY_LENGTH: "AGE-SECRET-KEY-";
+    "grafana" Word 16 ANY_LENGTH: "glsa_";
+    "figma" Word 16 ANY_LENGTH: "figd_";
+    "sentry" Any 16 ANY_LENGTH: "sntrys_";
+    "sentry" Hex 32 ANY_LENGTH: "sntryu_";
+    "postman" Word 24 ANY_LENGTH: "PMAK-";
+    "linear" Alphanumeric 16 ANY_LENGTH: "lin_api_";
+    "notion" Alphanumeric 32 ANY_LENGTH: "ntn_";
+    "notion" Alphanumeric 43 43: "secret_";
     // Credentials in headers.
-    token("bearer", "Bearer ", TokenLetters::Any, 13),
-    token("basic", "Basic ", TokenLetters::Any, 14),
-    token("web", "eyJhbGciOi", TokenLetters::Any, 10),
-    token("web", "eyJ0eXAiOi", TokenLetters::Any, 10),
-];
+    "bearer" Any 13 ANY_LENGTH: "Bearer ";
+    "basic" Any 14 ANY_LENGTH: "Basic ";
+    "web" Any 10 ANY_LENGTH: "eyJhbGciOi" "eyJ0eXAiOi";
+};

@@ -28,6 +28,7 @@ pub use detach::{JobFds, NotDetached};
 pub use direct::DirectShell;
 pub use job_client::{JobClient, JobKilled};
 pub use launch::Supervisor;
+pub use openssl::openssl_path;
 pub use order_sender::OrderSender;
 pub use receive::Disconnected;
 pub use shell::{ReportFds, ShellFds};

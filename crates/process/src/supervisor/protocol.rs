@@ -5,10 +5,8 @@
 //! The messages are JSON, as they are few and small. `channel` transports them with their
 //! descriptors.
 
-mod os_text;
-
 use super::job_directory::JobEnd;
-use crate::cgroup::LimitedTree;
+use crate::cgroup::TreeLimits;
 use crate::signal_name;
 use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_core::sandbox::{Plan, Report};
@@ -157,8 +155,8 @@ pub enum Event {
         held_back: bool,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
         untraced_reason: Option<String>,
-        /// The shell's cgroup, if it has one.
-        limited_tree: Option<LimitedTree>,
+        /// How limits for all processes of the call together are enforced.
+        tree_limits: TreeLimits,
     },
     /// A shell runs its own command line. Descriptors: read ends of its streams.
     Running {
@@ -168,8 +166,8 @@ pub enum Event {
         sandbox: Option<Report>,
         /// The reason why the shell's changes cannot be recorded, if recording was requested.
         untraced_reason: Option<String>,
-        /// The shell's cgroup, if it has one.
-        limited_tree: Option<LimitedTree>,
+        /// How limits for all processes of the call together are enforced.
+        tree_limits: TreeLimits,
     },
     /// No shell was started, because its changes cannot be recorded.
     NoTrace {
@@ -301,7 +299,7 @@ pub(super) enum JobAnswer {
 }
 
 /// The parameters of a shell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellStart {
     /// Absolute path of the program.
     pub program: PathBuf,
@@ -310,10 +308,10 @@ pub struct ShellStart {
     /// The shell's arguments. In each, `{script_fd}` is replaced by the descriptor number of the
     /// script file, and `{report}` by the path of a pipe that the supervisor reads when the shell
     /// has ended.
-    #[serde(with = "os_text::list")]
+    #[serde(with = "agent_bash_core::os_text::list")]
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
-    #[serde(with = "os_text::changes")]
+    #[serde(with = "agent_bash_core::os_text::changes")]
     pub env_changes: Vec<(OsString, Option<OsString>)>,
     /// True if a descriptor for the script's stdin comes with the order. In each argument,
     /// `{stdin_fd}` is then replaced by its number.
@@ -398,13 +396,7 @@ impl ShellStart {
             program: shell.path.clone(),
             arg0: name.unwrap_or(shell.path.as_os_str()).to_owned(),
             args,
-            env_changes: Vec::new(),
-            inherits_stdin: false,
-            output: Vec::new(),
-            reports: false,
-            limits: Limits::default(),
-            sandbox: None,
-            network: None,
+            ..Self::default()
         }
     }
 }

@@ -58,7 +58,7 @@ impl ShellDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Tier, WriteLevel};
+    use agent_bash_core::sandbox::{HiddenPaths, Tier, WriteLevel};
 
     #[test]
     fn create_falls_back_to_shared_directory() {
@@ -81,13 +81,13 @@ mod tests {
     fn create_refuses_parent_covered_by_sandbox() {
         let parent = tempfile::tempdir().unwrap();
         let mut plan = Plan {
-            hidden: vec![fs::canonicalize(parent.path()).unwrap()],
+            hidden: vec![fs::canonicalize(parent.path()).unwrap()].into(),
             ..Plan::new(WriteLevel::ReadOnly, Tier::Full)
         };
         for tmpdir in [parent.path(), Path::new("/dev/shm")] {
             assert!(ShellDirectory::create_in(tmpdir, Some(&plan)).is_err());
         }
-        plan.hidden.clear();
+        plan.hidden = HiddenPaths::default();
         assert!(ShellDirectory::create_in(parent.path(), Some(&plan)).is_ok());
     }
 }

@@ -2,11 +2,14 @@
 
 use crate::{Names, Running, TestClock, socks};
 use agent_bash_core::sandbox::HostSecret;
-use agent_bash_proxy::{AllowedHosts, Host, Proxy, RefusalCounts, TlsProcess, TlsProgram};
+use agent_bash_proxy::{
+    AllowedHosts, Host, Proxy, RefusalCounts, StartedTls, TlsProcess, TlsProgram,
+};
 use std::collections::HashMap;
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpStream as StdTcpStream};
-use std::os::unix::net::UnixStream;
+use std::net::{Shutdown, SocketAddr};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -75,17 +78,23 @@ impl Recorder {
 /// A program in place of TLS: notes the host that it was asked for, and copies only for the host
 /// `ok.example`.
 #[derive(Debug, Default)]
-struct TestTls(Arc<Mutex<Vec<String>>>);
+struct TestTls {
+    requested_hosts: Arc<Mutex<Vec<String>>>,
+    /// True if another process than the program connects.
+    is_stranger: bool,
+}
 
 impl TlsProgram for TestTls {
-    fn start(
-        &self,
-        address: SocketAddr,
-        host: &Host,
-        stream: UnixStream,
-    ) -> io::Result<Box<dyn TlsProcess>> {
-        self.0.lock().unwrap().push(host.to_string());
-        let server = StdTcpStream::connect(address)?;
+    fn start(&self, host: &Host, stream: UnixStream) -> io::Result<StartedTls> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        self.requested_hosts.lock().unwrap().push(host.to_string());
+        let own = std::process::id();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("agent-bash-test-tls-{own}-{number}"));
+        let listener = UnixListener::bind(&path)?;
+        let server = UnixStream::connect(&path);
+        std::fs::remove_file(&path)?;
+        let server = server?;
         if host.to_string() == "ok.example" {
             let (mut from, mut to) = (stream.try_clone()?, server.try_clone()?);
             thread::spawn(move || io::copy(&mut from, &mut to));
@@ -95,7 +104,11 @@ impl TlsProgram for TestTls {
                 let _ = to.shutdown(Shutdown::Both);
             });
         }
-        Ok(Box::new(TestTlsProcess))
+        Ok(StartedTls {
+            listener,
+            pid: own + u32::from(self.is_stranger),
+            process: Box::new(TestTlsProcess),
+        })
     }
 }
 
@@ -335,7 +348,11 @@ async fn request_to_the_host_of_a_secret_is_encrypted_and_fails_without_its_cert
         server.address.to_string(),
     ];
     let asked = Arc::<Mutex<Vec<String>>>::default();
-    let proxy = proxy(&entries, &entries[..2], TestTls(Arc::clone(&asked))).await;
+    let tls = TestTls {
+        requested_hosts: Arc::clone(&asked),
+        is_stranger: false,
+    };
+    let proxy = proxy(&entries, &entries[..2], tls).await;
     let request = |host: &str| {
         format!("GET http://{host}:{port}/ HTTP/1.1\r\nAuthorization: Bearer {PLACEHOLDER}\r\n\r\n")
     };
@@ -351,4 +368,28 @@ async fn request_to_the_host_of_a_secret_is_encrypted_and_fails_without_its_cert
     proxy.text(request("127.0.0.1")).await;
     assert!(server.take_received().contains(PLACEHOLDER));
     assert_eq!(*asked.lock().unwrap(), ["ok.example", "other.example"]);
+}
+
+#[tokio::test]
+async fn only_the_started_program_reaches_the_server() {
+    for is_stranger in [false, true] {
+        let server = Recorder::new().await;
+        let host = format!("ok.example:{}", server.address.port());
+        let tls = TestTls {
+            is_stranger,
+            ..TestTls::default()
+        };
+        let proxy = proxy(
+            std::slice::from_ref(&host),
+            std::slice::from_ref(&host),
+            tls,
+        )
+        .await;
+        let bearer = format!("Authorization: Bearer {PLACEHOLDER}");
+        let answer = proxy
+            .text(format!("GET http://{host}/ HTTP/1.1\r\n{bearer}\r\n\r\n"))
+            .await;
+        assert_eq!(answer.contains("another certificate"), is_stranger);
+        assert_eq!(server.take_received().is_empty(), is_stranger);
+    }
 }

@@ -248,7 +248,7 @@ async fn nothing_runs_if_the_sandbox_fails() {
     let mut contrary = sandboxed.clone();
     if let Some(plan) = &sandboxed.sandbox {
         let mut plan = (**plan).clone();
-        plan.hidden = vec![workspace.workspace.clone()];
+        plan.hidden = vec![workspace.workspace.clone()].into();
         contrary = sandboxed.clone().sandbox(std::sync::Arc::new(plan));
     }
     let error = run(&contrary).await.unwrap_err();

@@ -1,18 +1,14 @@
 //! Restricts files, TCP, signals and abstract sockets with Landlock. Landlock only has rules that
 //! allow, so a path is excluded by allowing all of its siblings.
 
-mod excluded;
-
 use crate::error::SandboxError;
-use crate::path_lookup::PathLookup;
-use agent_bash_core::sandbox::MissingPromise;
-use agent_bash_core::sandbox::{Network, Plan, Tier};
-use excluded::{ExcludedName, ExcludedPaths};
+use agent_bash_core::sandbox::{HiddenBelow, HiddenName, MissingPromise, Network, Plan, Tier};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
 use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::os::fd::OwnedFd;
@@ -22,18 +18,20 @@ use std::path::{Component, Path, PathBuf};
 /// The newest tested interface of Landlock.
 const TESTED_ABI: ABI = ABI::V7;
 
-const HARMLESS_DEVICES: [&str; 7] = [
+const HARMLESS_DEVICES: [&str; 6] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
     "/dev/random",
     "/dev/urandom",
-    "/dev/tty",
     "/dev/ptmx",
 ];
 
-/// The directory of devices. Below it, only [`HARMLESS_DEVICES`] and devices of the plan may be
-/// opened.
+/// The device that leads each process to its own terminal.
+const OWN_TERMINAL: &str = "/dev/tty";
+
+/// The directory of devices. Below it, only [`HARMLESS_DEVICES`], terminals and devices of the plan
+/// may be opened.
 const DEVICE_DIRECTORY: &str = "/dev";
 
 /// The limits of the kernel's Landlock.
@@ -44,13 +42,14 @@ pub(crate) struct LandlockGaps {
     pub(crate) ignores_truncation: bool,
 }
 
-/// Restricts this thread and its children.
+/// Restricts this thread and its children. `existing` are the hidden paths that exist.
 pub(crate) fn restrict(
     plan: &Plan,
     private_directories: &[PathBuf],
+    existing: &BTreeSet<PathBuf>,
 ) -> Result<LandlockGaps, SandboxError> {
     let refused = SandboxError::step::<io::Error>("restricting files");
-    let status = rules(plan, private_directories)?.restrict_self();
+    let status = rules(plan, private_directories, existing)?.restrict_self();
     let status = status.map_err(|error| refused(io::Error::other(error)))?;
     gaps(&status)
 }
@@ -76,13 +75,28 @@ fn gaps(status: &RestrictionStatus) -> Result<LandlockGaps, SandboxError> {
     })
 }
 
-fn rules(plan: &Plan, private_directories: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
+fn rules(
+    plan: &Plan,
+    private_directories: &[PathBuf],
+    existing: &BTreeSet<PathBuf>,
+) -> Result<RulesetCreated, SandboxError> {
     let created = create_ruleset(plan).map_err(failed)?;
     let mut rules = Rules { created };
     let shared = plan.writable.iter().chain(&plan.caches.writable);
-    let writable = shared.clone().chain(private_directories);
-    let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
-    rules.allow_reading(&excluded)?;
+    let writable: BTreeSet<&Path> = shared
+        .clone()
+        .chain(private_directories)
+        .map(PathBuf::as_path)
+        .collect();
+    if plan.tier == Tier::Base {
+        refuse_hidden_in_writable(&writable, existing)?;
+    }
+    // Missing and covered paths are excluded as well: another process may later create a file
+    // there, which no mount covers.
+    let mut further = vec![PathBuf::from(DEVICE_DIRECTORY)];
+    further.extend(existing.iter().cloned());
+    further.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+    rules.allow_reading(plan.hidden.below_root().with(&further), &writable)?;
     for path in shared {
         rules.allow_without_links(path, write_access())?;
     }
@@ -99,7 +113,7 @@ fn rules(plan: &Plan, private_directories: &[PathBuf]) -> Result<RulesetCreated,
         rules.allow(Path::new("/dev/pts"), device_access())?;
         rules.allow(Path::new("/dev/shm"), write_access())?;
     }
-    rules.allow_inherited_terminals()?;
+    rules.allow_terminals()?;
     Ok(rules.created)
 }
 
@@ -134,29 +148,22 @@ fn device_access() -> BitFlags<AccessFs> {
         | AccessFs::IoctlDev
 }
 
-/// Returns the paths that must not be read, including missing and covered ones: another process may
-/// later create a file there, which no mount covers.
-fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<ExcludedPaths, SandboxError> {
-    let mut excluded = vec![PathBuf::from(DEVICE_DIRECTORY)];
-    let lookup = PathLookup::default();
-    for hidden in &plan.hidden {
-        let existing = lookup.canonical_if_existing(hidden);
-        let exists = existing.is_some();
-        let hidden = existing.unwrap_or_else(|| hidden.clone());
-        let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) else {
-            excluded.push(hidden);
-            continue;
-        };
-        // A writable path can also be read, so only a mount can hide a path below it.
-        if exists && plan.tier == Tier::Base {
+/// Refuses hidden files in writable directories. A writable path can also be read, so only a mount
+/// can hide a path below it.
+fn refuse_hidden_in_writable(
+    writable: &BTreeSet<&Path>,
+    existing: &BTreeSet<PathBuf>,
+) -> Result<(), SandboxError> {
+    for hidden in existing {
+        if let Some(writable) = hidden.ancestors().find(|path| writable.contains(path)) {
             return Err(SandboxError::HiddenInWritable {
-                writable: PathBuf::from(writable),
-                hidden,
-                tier: plan.tier,
+                writable: writable.to_owned(),
+                hidden: hidden.clone(),
+                tier: Tier::Base,
             });
         }
     }
-    Ok(ExcludedPaths::of(excluded))
+    Ok(())
 }
 
 struct Rules {
@@ -164,8 +171,13 @@ struct Rules {
 }
 
 impl Rules {
-    /// Allows reading everything except excluded paths. All names can be listed.
-    fn allow_reading(&mut self, excluded: &ExcludedPaths) -> Result<(), SandboxError> {
+    /// Allows reading everything except hidden paths. All names can be listed. Another rule allows
+    /// the `writable` directories as a whole.
+    fn allow_reading(
+        &mut self,
+        hidden: HiddenBelow<'_>,
+        writable: &BTreeSet<&Path>,
+    ) -> Result<(), SandboxError> {
         let root = Path::new("/");
         self.allow(root, AccessFs::ReadDir.into())?;
         let open = |directory: &OwnedFd, name: &OsStr, flags| {
@@ -173,10 +185,10 @@ impl Rules {
             openat(directory, name, flags, Mode::empty())
         };
         let directory = OFlags::RDONLY | OFlags::DIRECTORY;
-        let root = openat(CWD, root, directory | OFlags::CLOEXEC, Mode::empty());
-        let mut pending: Vec<(OwnedFd, &ExcludedPaths)> =
-            root.into_iter().map(|root| (root, excluded)).collect();
-        while let Some((parent, excluded)) = pending.pop() {
+        let opened = openat(CWD, root, directory | OFlags::CLOEXEC, Mode::empty());
+        let opened = opened.map(|opened| (opened, root.to_owned(), hidden));
+        let mut pending: Vec<(OwnedFd, PathBuf, HiddenBelow<'_>)> = opened.into_iter().collect();
+        while let Some((parent, path, hidden)) = pending.pop() {
             // A process that cannot list a directory cannot read its entries through a rule.
             let Ok(entries) = Dir::read_from(&parent) else {
                 continue;
@@ -184,14 +196,20 @@ impl Rules {
             for entry in entries.flatten() {
                 let name = OsStr::from_bytes(entry.file_name().to_bytes());
                 let kind = entry.file_type();
-                match excluded.find(name) {
-                    ExcludedName::Excluded => {}
-                    _ if name == "." || name == ".." || kind == FileType::Symlink => {}
-                    ExcludedName::ContainsExcluded(inner) => {
-                        pending
-                            .extend(open(&parent, name, directory).map(|inside| (inside, inner)));
+                if name == "." || name == ".." || kind == FileType::Symlink {
+                    continue;
+                }
+                match hidden.find(name) {
+                    HiddenName::Hidden => {}
+                    HiddenName::ContainsHidden(inner) => {
+                        let path = path.join(name);
+                        if !writable.contains(path.as_path())
+                            && let Ok(inside) = open(&parent, name, directory)
+                        {
+                            pending.push((inside, path, inner));
+                        }
                     }
-                    ExcludedName::Sibling => {
+                    HiddenName::Visible => {
                         if let Ok(opened) = open(&parent, name, OFlags::PATH) {
                             self.allow_opened(opened, kind, read_access())?;
                         }
@@ -235,13 +253,20 @@ impl Rules {
     }
 
     /// Allows opening the terminals of standard input, output and error again by name. In the full
-    /// tier, other terminals have their former names.
-    fn allow_inherited_terminals(&mut self) -> Result<(), SandboxError> {
+    /// tier, other terminals have their former names. Without such a terminal, the terminal of this
+    /// process shows another program, to which the user types.
+    fn allow_terminals(&mut self) -> Result<(), SandboxError> {
         let standard = [
             io::stdin().is_terminal(),
             io::stdout().is_terminal(),
             io::stderr().is_terminal(),
         ];
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let has_terminal = || openat(CWD, OWN_TERMINAL, flags, Mode::empty()).is_ok();
+        // A process without a terminal can get one within the sandbox.
+        if standard.contains(&true) || !has_terminal() {
+            self.allow(Path::new(OWN_TERMINAL), device_access())?;
+        }
         for (number, _) in standard
             .iter()
             .enumerate()

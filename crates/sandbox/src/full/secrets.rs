@@ -1,7 +1,6 @@
 //! Covers secrets: mounts an empty directory or file without permissions over each.
 
 use crate::error::SandboxError;
-use crate::path_lookup::PathLookup;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 use std::collections::BTreeSet;
@@ -13,15 +12,14 @@ const STAGE_DIRECTORY: &str = "/dev/shm";
 const EMPTY_DIRECTORY: &str = "/dev/shm/directory";
 const EMPTY_FILE: &str = "/dev/shm/file";
 
-/// Covers the existing paths.
-pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
-    let hidden: BTreeSet<PathBuf> = PathLookup::default().existing(hidden).collect();
+/// Covers these paths, which exist.
+pub(super) fn cover(hidden: &BTreeSet<PathBuf>) -> Result<(), SandboxError> {
     if hidden.is_empty() {
         return Ok(());
     }
     stage().map_err(SandboxError::step("preparing to hide secrets"))?;
     let mut covered: Vec<&Path> = Vec::new();
-    for path in &hidden {
+    for path in hidden {
         if covered.iter().any(|outer| path.starts_with(outer)) {
             continue;
         }

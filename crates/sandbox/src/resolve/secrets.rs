@@ -4,13 +4,15 @@ use super::homes::{self, OtherHome};
 use super::paths::canonical;
 use super::secret_places::{SECRET_GROUPS, SecretGroup};
 use super::secret_variables::{FILE_ENDINGS, FILE_VARIABLES};
-use super::system_secrets::SYSTEM_SECRETS;
+use super::system_secrets::{SYSTEM_SECRETS, USER_SECRETS};
 use crate::path_lookup::PathLookup;
+use agent_bash_core::sandbox::HiddenPaths;
 use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of other users' homes that are searched for secrets. Further homes are hidden
@@ -34,20 +36,27 @@ pub(super) struct SecretSearch<'a> {
 }
 
 impl SecretSearch<'_> {
-    /// Returns the paths to hide, some of them twice; existing ones are canonical.
-    pub(super) fn all(&self) -> Vec<PathBuf> {
+    /// Returns the paths to hide; existing ones are canonical.
+    pub(super) fn all(&self) -> HiddenPaths {
         self.with_other_homes(homes::others())
     }
 
-    fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> Vec<PathBuf> {
-        let mut hidden: Vec<PathBuf> = readable(SYSTEM_SECRETS).collect();
-        if let Some(home) = self.home {
-            hidden.extend(self.in_home(home, false));
-        }
+    fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> HiddenPaths {
+        let mut paths: Vec<PathBuf> = readable(SYSTEM_SECRETS).collect();
+        let accounts = others
+            .iter()
+            .filter_map(|other| fs::metadata(&other.path).ok());
+        let users: BTreeSet<u32> = accounts
+            .map(|home| home.uid())
+            .chain([rustix::process::geteuid().as_raw()])
+            .collect();
+        paths.extend(users.into_iter().flat_map(secrets_of_user));
         for group in SECRET_GROUPS {
-            hidden.extend(self.relocated(group));
+            paths.extend(self.relocated(group));
         }
-        hidden.extend(self.named_files());
+        paths.extend(self.named_files());
+        let mut homes: Vec<PathBuf> = self.home.map(Path::to_owned).into_iter().collect();
+        let mut service_homes = Vec::new();
         let others = others.into_iter().filter_map(|other| {
             let path = fs::canonicalize(&other.path).ok()?;
             (Some(&*path) != self.home).then_some((path, other.is_of_service))
@@ -55,45 +64,43 @@ impl SecretSearch<'_> {
         let others: BTreeSet<(PathBuf, bool)> = others.collect();
         for (number, (home, is_of_service)) in others.into_iter().enumerate() {
             if number >= MAX_SEARCHED_HOMES && !self.is_needed(&home) {
-                hidden.push(home);
-                continue;
+                paths.push(home);
+            } else if is_of_service {
+                service_homes.push(home);
+            } else {
+                homes.push(home);
             }
-            hidden.extend(self.in_home(&home, is_of_service));
         }
-        let linked: Vec<PathBuf> = hidden
-            .iter()
-            .flat_map(|path| self.linked_from(path))
-            .collect();
-        hidden.extend(linked);
-        hidden
-    }
-
-    /// Returns the default paths of secrets in a home; of a service's home only the existing ones.
-    fn in_home(&self, home: &Path, is_of_service: bool) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        for group in SECRET_GROUPS {
-            if is_relocated_only(group) {
-                continue;
-            }
-            let directory = joined(home, Path::new(group.directory));
-            let directory = self.lookup.canonical(&directory);
-            // Most directories are missing, and then have no links to resolve.
-            let may_exist = self.lookup.may_exist(&directory);
-            let paths = group.secrets.iter();
-            let paths = paths.map(|secret| joined(&directory, Path::new(secret)));
-            let paths =
-                paths.filter(|path| !is_of_service || (may_exist && self.lookup.exists(path)));
-            found.extend(paths.map(|path| {
-                if may_exist {
-                    self.lookup.canonical(&path)
-                } else {
-                    path
-                }
-            }));
+        let names = names_in_homes();
+        // Of a service's home, only the existing paths are hidden.
+        let of_services = HiddenPaths::new(Vec::new(), service_homes, names.clone());
+        let existing = self.lookup.hidden(&of_services).existing;
+        let existing = existing.iter().map(|path| self.lookup.canonical(path));
+        let mut in_homes: Vec<PathBuf> = existing.collect();
+        let of_people = HiddenPaths::new(Vec::new(), homes.clone(), names.clone());
+        let found = self.lookup.hidden(&of_people);
+        let is_linked = |path: &&PathBuf| self.lookup.canonical(path) != **path;
+        let linked: Vec<&PathBuf> = found.existing.iter().filter(is_linked).collect();
+        let linked: Vec<&PathBuf> = linked.into_iter().chain(&found.behind_links).collect();
+        // Of a home in which links lead to secrets, the targets are listed.
+        let has_links = |home: &PathBuf| linked.iter().any(|path| path.starts_with(home));
+        let (with_links, homes): (Vec<PathBuf>, _) = homes.into_iter().partition(has_links);
+        for home in &with_links {
+            let paths = names.iter().map(|name| home.join(name));
+            in_homes.extend(paths.map(|path| self.lookup.canonical(&path)));
         }
         // Skips a path that contains the user's own home: hiding it would hide the home.
-        found.retain(|path| !self.home.is_some_and(|home| home.starts_with(path)));
-        found
+        in_homes.retain(|path| !self.home.is_some_and(|home| home.starts_with(path)));
+        paths.extend(in_homes);
+        let hidden = paths.iter().chain(&found.existing);
+        let targets: Vec<PathBuf> = hidden.flat_map(|path| self.linked_from(path)).collect();
+        paths.extend(targets);
+        let mut hidden = HiddenPaths::new(Vec::new(), homes, names);
+        if let Some(home) = self.home {
+            hidden.show(home);
+        }
+        hidden.extend(paths);
+        hidden
     }
 
     /// Returns the paths of a group's secrets below the directory that a variable names.
@@ -198,12 +205,42 @@ impl SecretSearch<'_> {
     }
 }
 
+/// Returns the existing secrets of this user in directories of the system. The plan of a sandbox
+/// hides no missing ones: files that appear later in these directories would be unreadable.
+pub fn user_secrets() -> Vec<PathBuf> {
+    secrets_of_user(rustix::process::geteuid().as_raw())
+}
+
+fn secrets_of_user(user: u32) -> Vec<PathBuf> {
+    readable(&paths_of_user(user)).collect()
+}
+
+fn paths_of_user(user: u32) -> Vec<String> {
+    let paths = USER_SECRETS.iter();
+    paths
+        .map(|path| path.replace("UID", &user.to_string()))
+        .collect()
+}
+
 /// Joins two paths. An empty `below` adds no slash.
 fn joined(directory: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() {
         return directory.to_owned();
     }
     directory.join(below)
+}
+
+/// Returns the default paths of secrets, relative to a home.
+fn names_in_homes() -> Vec<PathBuf> {
+    let groups = SECRET_GROUPS
+        .iter()
+        .filter(|group| !is_relocated_only(group));
+    let names = groups.flat_map(|group| {
+        let directory = Path::new(group.directory);
+        let secrets = group.secrets.iter();
+        secrets.map(|secret| joined(directory, Path::new(secret)))
+    });
+    names.collect()
 }
 
 /// True for groups without a default path below the home.
@@ -219,8 +256,8 @@ fn is_installed_file(path: &Path) -> bool {
 }
 
 /// Returns the existing paths that this process may read. A call cannot read the other paths.
-fn readable<'a>(paths: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
-    let paths = paths.iter().map(Path::new);
+fn readable<P: AsRef<Path>>(paths: &[P]) -> impl Iterator<Item = PathBuf> {
+    let paths = paths.iter().map(|path| -> &Path { path.as_ref() });
     paths
         .filter(|path| access(*path, Access::READ_OK).is_ok())
         .map(canonical)

@@ -29,7 +29,7 @@ impl SecretFiles {
     }
 
     /// Returns the hidden paths. `ROOT` in a value stands for the temporary directory.
-    fn hidden(&self, variables: &[(&str, &str)], others: &[(&str, bool)]) -> BTreeSet<PathBuf> {
+    fn hidden(&self, variables: &[(&str, &str)], others: &[(&str, bool)]) -> HiddenPaths {
         let root = self.root.to_str().unwrap();
         let variables = variables
             .iter()
@@ -45,13 +45,11 @@ impl SecretFiles {
             variables: &variables,
             lookup: PathLookup::default(),
         };
-        let hidden = secrets.with_other_homes(others.collect());
-        hidden.into_iter().collect()
+        secrets.with_other_homes(others.collect())
     }
 
-    fn hides(&self, hidden: &BTreeSet<PathBuf>, path: &str) -> bool {
-        let path = self.at(path);
-        hidden.iter().any(|entry| path.starts_with(entry))
+    fn hides(&self, hidden: &HiddenPaths, path: &str) -> bool {
+        hidden.hiding(&self.at(path)).is_some()
     }
 }
 
@@ -221,7 +219,7 @@ fn variables_do_not_hide_the_home_the_workspace_or_devices() {
         &[("HISTFILE", "/dev/null"), ("PIP_CONFIG_FILE", "/dev/null")],
         &[],
     );
-    assert!(!hidden.contains(Path::new("/dev/null")));
+    assert!(!hidden.overlap(Path::new("/dev/null")));
 }
 
 #[test]
@@ -287,6 +285,12 @@ fn targets_of_links_in_hidden_directories_are_hidden() {
     for path in ["workspace/x", "workspace/config"] {
         assert!(!files.hides(&hidden, path), "{path}");
     }
+    // A link is not listed itself: if its target is readable, a mount must not follow the link.
+    assert!(!files.hides(&hidden, "home/.netrc"));
+    assert!(
+        files.hides(&hidden, "home/.kube/config"),
+        "it does not exist"
+    );
 }
 
 #[test]
@@ -301,4 +305,11 @@ fn variables_match_in_any_case_and_may_name_directories() {
         let hidden = files.hidden(&[(variable, value)], &[]);
         assert_eq!(files.hides(&hidden, secret), is_hidden, "{variable}");
     }
+}
+
+#[test]
+fn paths_outside_of_homes_have_the_number_of_the_user() {
+    let paths = paths_of_user(7);
+    assert!(paths.iter().any(|path| path == "/tmp/krb5cc_7"));
+    assert!(paths.iter().all(|path| !path.contains("UID")));
 }

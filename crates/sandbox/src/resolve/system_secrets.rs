@@ -17,3 +17,10 @@ pub(super) const SYSTEM_SECRETS: &[&str] = words![
     // Secrets of containers and pods.
     "/run/secrets /var/run/secrets",
 ];
+
+/// Secrets of one user outside of the homes, where no variable names another place: tickets of
+/// Kerberos, certificates of a grid, and logins of podman. The number of the user replaces `UID`.
+pub(super) const USER_SECRETS: &[&str] = words![
+    "/tmp/krb5cc_UID /run/user/UID/krb5cc /tmp/x509up_uUID /run/user/UID/containers/auth.json",
+    "/run/containers/UID/auth.json",
+];

@@ -63,6 +63,8 @@ pub enum FileEffect {
     Attributes,
     /// The file is opened with flags.
     Opens(FlagsPosition),
+    /// Nothing changes: the program asks whether it can write the file. The argument has the mode.
+    AsksToWrite(u8),
 }
 
 /// The position of the open flags.
@@ -78,15 +80,18 @@ pub enum FlagsPosition {
 
 /// Returns the entry of a system call number.
 pub fn call(number: i32) -> Option<&'static Call> {
-    all().find(|call| call.number == i64::from(number))
+    all()
+        .chain(QUERIES)
+        .find(|call| call.number == i64::from(number))
 }
 
-/// Returns all entries.
+/// Returns the entries of calls that change files.
 pub(super) fn all() -> impl Iterator<Item = &'static Call> {
     COMMON_CALLS.iter().chain(X86_CALLS)
 }
 
 /// System call numbers that libc lacks; equal on all architectures.
+const SYS_FACCESSAT2: i64 = 439;
 const SYS_FCHMODAT2: i64 = 452;
 const SYS_SETXATTRAT: i64 = 463;
 const SYS_REMOVEXATTRAT: i64 = 466;
@@ -118,6 +123,10 @@ const fn attributes(argument: FileArgument, follow: LinkHandling) -> FileOperand
 
 const fn opens(argument: FileArgument, flags: FlagsPosition) -> FileOperand {
     operand(argument, Yes, FileEffect::Opens(flags))
+}
+
+const fn asks(argument: FileArgument, mode: u8) -> FileOperand {
+    operand(argument, Yes, FileEffect::AsksToWrite(mode))
 }
 
 macro_rules! calls {
@@ -184,6 +193,24 @@ const X86_CALLS: &[Call] = calls! {
 };
 #[cfg(not(target_arch = "x86_64"))]
 const X86_CALLS: &[Call] = &[];
+
+/// The system calls by which a program asks whether it can write a file. If it cannot, the program
+/// may fail without a message.
+pub(super) const QUERIES: &[Call] = &[
+    Call {
+        number: libc::SYS_faccessat,
+        operands: &[asks(At(0, 1), 2)],
+    },
+    Call {
+        number: SYS_FACCESSAT2,
+        operands: &[asks(At(0, 1), 2)],
+    },
+    #[cfg(target_arch = "x86_64")]
+    Call {
+        number: libc::SYS_access,
+        operands: &[asks(Path(0), 1)],
+    },
+];
 
 /// A system call of 32-bit programs: the name, and the numbers on x86 and on ARM.
 /// `cargo xtask system-calls` compares them with the kernel's headers.

@@ -4,11 +4,11 @@
 
 use agent_bash_core::sandbox::HostSecret;
 use agent_bash_core::{Clock, Timestamp};
-use agent_bash_proxy::{AllowedHosts, Host, Proxy, ProxyThread, Resolver, TlsProcess, TlsProgram};
+use agent_bash_proxy::{AllowedHosts, Host, Proxy, ProxyThread, Resolver, StartedTls, TlsProgram};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl Resolver for StageResolver {
 struct NoTls;
 
 impl TlsProgram for NoTls {
-    fn start(&self, _: SocketAddr, _: &Host, _: UnixStream) -> io::Result<Box<dyn TlsProcess>> {
+    fn start(&self, _: &Host, _: UnixStream) -> io::Result<StartedTls> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -205,7 +205,7 @@ impl Approver for RequestApprover {
             return AllowAll.escalate(proposal, reason).await;
         }
         let command = proposal.command_shown();
-        let (cwd, reason) = (proposal.cwd.display(), visible::one_line(reason));
+        let (cwd, reason) = (proposal.cwd_shown(), visible::one_line(reason));
         let message = format!(
             "Run this outside of the sandbox, in {cwd}?\n\n{command}\n\nThe reason given: {reason}"
         );
@@ -216,7 +216,7 @@ impl Approver for RequestApprover {
         if matches!(self.method, AskMethod::None) {
             return None;
         }
-        let (command, cwd) = (proposal.command_shown(), proposal.cwd.display());
+        let (command, cwd) = (proposal.command_shown(), proposal.cwd_shown());
         let (rule, reason) = (&finding.rule, visible::one_line(&finding.message));
         let message = format!(
             "Run this once, although the rule {rule} refuses it, in {cwd}?\n\n{command}\n\n{reason}"

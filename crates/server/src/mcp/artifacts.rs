@@ -87,11 +87,7 @@ fn search_limits(args: &ReadArgs, window: Option<Window>) -> SearchLimits {
 }
 
 fn page_answer(page: &PageData) -> ToolAnswer {
-    ToolAnswer {
-        text: with_hint(&page.text, page.hint.as_deref()),
-        data: json!(page),
-        is_error: false,
-    }
+    ToolAnswer::new(with_hint(&page.text, page.hint.as_deref()), json!(page))
 }
 
 fn matches_answer(found: &FoundData) -> ToolAnswer {
@@ -100,11 +96,7 @@ fn matches_answer(found: &FoundData) -> ToolAnswer {
     } else {
         with_hint(&found.text, found.hint.as_deref())
     };
-    ToolAnswer {
-        text: shown,
-        data: json!(found),
-        is_error: false,
-    }
+    ToolAnswer::new(shown, json!(found))
 }
 
 /// Returns the text of the resource `uri` on a remote host.

@@ -147,11 +147,10 @@ async fn perform(
         }
         ChangesAction::Redo => sets.run_blocking(move |sets| sets.redo(id)).await?,
     };
-    Ok(ToolAnswer {
-        data: json!({ "changes": done.changes }),
-        text: done.text,
-        is_error: false,
-    })
+    Ok(ToolAnswer::new(
+        done.text,
+        json!({ "changes": done.changes }),
+    ))
 }
 
 fn invert_group(
@@ -165,11 +164,10 @@ fn invert_group(
     } else {
         sets.undo_group(scope, partial)?
     };
-    Ok(ToolAnswer {
-        data: json!({ "turn": done.turn_name, "sets": done.sets, "changes": done.changes }),
-        text: done.text,
-        is_error: false,
-    })
+    Ok(ToolAnswer::new(
+        done.text,
+        json!({ "turn": done.turn_name, "sets": done.sets, "changes": done.changes }),
+    ))
 }
 
 fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused> {
@@ -194,11 +192,7 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
     // Latest first, like the text.
     let latest = listed.into_iter().rev().take(MAX_SETS);
     let sets: Vec<ChangesSetData> = latest.map(IntoData::into_data).collect();
-    Ok(ToolAnswer {
-        text,
-        data: json!({ "sets": sets }),
-        is_error: false,
-    })
+    Ok(ToolAnswer::new(text, json!({ "sets": sets })))
 }
 
 fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, ChangesRefused> {
@@ -208,11 +202,7 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, 
         window,
         "`diff` with `paths` shows the files of a directory",
     );
-    Ok(ToolAnswer {
-        text,
-        data: json!({ "changes": changes }),
-        is_error: false,
-    })
+    Ok(ToolAnswer::new(text, json!({ "changes": changes })))
 }
 
 /// Returns a text about a change set, with its first files and the number of its other files. Also
@@ -228,11 +218,7 @@ fn describe(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), Chang
 }
 
 fn text_answer(text: String) -> ToolAnswer {
-    ToolAnswer {
-        text,
-        data: Value::Null,
-        is_error: false,
-    }
+    ToolAnswer::new(text, Value::Null)
 }
 
 /// Cuts a text to the lines of a window, and adds the number of omitted bytes.

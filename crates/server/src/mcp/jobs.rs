@@ -36,6 +36,15 @@ pub(super) struct ToolAnswer {
 }
 
 impl ToolAnswer {
+    /// Returns an answer that is no error.
+    pub(super) fn new(text: String, data: Value) -> Self {
+        Self {
+            text,
+            data,
+            is_error: false,
+        }
+    }
+
     /// Returns the answer for a finished call of `bash`.
     pub(super) fn of_bash(result: ToolResult) -> Self {
         Self {
@@ -188,11 +197,7 @@ impl JobTools {
         if let Some(met) = met.filter(|_| is_conditional) {
             answer["met"] = json!(met);
         }
-        ToolAnswer {
-            text: with_line(&data.text, &line),
-            data: answer,
-            is_error: false,
-        }
+        ToolAnswer::new(with_line(&data.text, &line), answer)
     }
 
     /// Serves `bash_output` for a call with a handle.
@@ -236,9 +241,9 @@ impl JobTools {
             .unwrap_or_default();
         let condition = condition_text(met.as_ref(), !args.until.is_end());
         let line = format!("[{name} is running: {total} bytes so far.{condition}{shown}]");
-        Ok(ToolAnswer {
-            text: with_line(&so_far.text, &line),
-            data: json!({
+        Ok(ToolAnswer::new(
+            with_line(&so_far.text, &line),
+            json!({
                 "text": so_far.text,
                 "from": so_far.from,
                 "next": next,
@@ -246,8 +251,7 @@ impl JobTools {
                 "complete": false,
                 "job": call_data(name, call),
             }),
-            is_error: false,
-        })
+        ))
     }
 
     /// Serves `bash_input`.
@@ -290,11 +294,7 @@ impl JobTools {
                 format!("{bytes} bytes were written to job {id}; its input was ended.")
             }
         };
-        Ok(ToolAnswer {
-            text: done,
-            data: json!({ "job": job }),
-            is_error: false,
-        })
+        Ok(ToolAnswer::new(done, json!({ "job": job })))
     }
 
     /// Serves `bash_kill`.
@@ -311,11 +311,10 @@ impl JobTools {
                 .as_ref()
                 .map(|finished_call| &finished_call.result);
             let text = result.map_or("", |result| &result.text);
-            return Ok(ToolAnswer {
-                text: with_line(text, &format!("[{name} has ended.]")),
-                data: json!({ "job": call_data(&name, &call), "result": result }),
-                is_error: false,
-            });
+            return Ok(ToolAnswer::new(
+                with_line(text, &format!("[{name} has ended.]")),
+                json!({ "job": call_data(&name, &call), "result": result }),
+            ));
         }
         let killed = if let Some(remote_host) = self.session.remote_host() {
             remote::kill(&**remote_host, &name, cancel).await?
@@ -377,11 +376,10 @@ impl JobTools {
             .iter()
             .map(|(name, call)| call_data(name, call))
             .collect();
-        Ok(ToolAnswer {
+        Ok(ToolAnswer::new(
             text,
-            data: json!({ "jobs": jobs, "calls": calls }),
-            is_error: false,
-        })
+            json!({ "jobs": jobs, "calls": calls }),
+        ))
     }
 
     fn jobs(&self) -> Result<&Arc<Jobs>, String> {

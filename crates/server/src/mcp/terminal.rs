@@ -118,22 +118,17 @@ impl JobTools {
         let condition = condition_text(met, is_conditional);
         let job = call_data(name, call);
         let Some(screen) = terminal::screen(&self.session, call) else {
-            return ToolAnswer {
-                text: format!("[{name} has no screen yet.{condition}]"),
-                data: json!({ "job": job }),
-                is_error: false,
-            };
+            return ToolAnswer::new(
+                format!("[{name} has no screen yet.{condition}]"),
+                json!({ "job": job }),
+            );
         };
         let line = format!("[{}.{condition}]", state(name, &screen));
         let mut data = json!({ "job": job, "text": screen.text, "screen": screen });
         if let Some(met) = met.filter(|_| is_conditional) {
             data["met"] = json!(met);
         }
-        ToolAnswer {
-            text: with_line(&screen.text, &line),
-            data,
-            is_error: false,
-        }
+        ToolAnswer::new(with_line(&screen.text, &line), data)
     }
 }
 

@@ -246,10 +246,7 @@ fn definition(tool: McpTool, reader: ReaderTool, bash: &ToolSchema) -> Tool {
                 "required": ["job"],
                 "properties": {
                     "job": job,
-                    "wait": {
-                        "type": "number", "minimum": 0,
-                        "description": "Seconds to wait for its end first"
-                    },
+                    "wait": { "type": "number", "minimum": 0, "description": "Seconds to wait for its end first" },
                     "until": {
                         "type": "object",
                         "description": "Wait only for an unread line that matches, a port, a file, silence",
@@ -260,14 +257,8 @@ fn definition(tool: McpTool, reader: ReaderTool, bash: &ToolSchema) -> Tool {
                             "quiet_ms": { "type": "integer" }
                         }
                     },
-                    "tail": {
-                        "type": "integer", "minimum": 1,
-                        "description": "The last N lines instead"
-                    },
-                    "offset": {
-                        "type": "integer", "minimum": 0,
-                        "description": "From this byte on instead"
-                    }
+                    "tail": { "type": "integer", "minimum": 1, "description": "The last N lines instead" },
+                    "offset": { "type": "integer", "minimum": 0, "description": "From this byte on instead" }
                 }
             }),
             hints.read_only(true).open_world(false),
@@ -322,26 +313,17 @@ fn changes_schema() -> Value {
                 "type": "string",
                 "enum": ["list", "show", "diff", "commit", "discard", "undo", "redo"]
             },
-            "id": {
-                "type": "string",
-                "description": "Number of the changes, for all but `list`"
-            },
+            "id": { "type": "string", "description": "Number of the changes, for all but `list`" },
             "paths": {
                 "type": "array", "items": { "type": "string" },
                 "description": "For `diff` and `undo`: only these"
             },
-            "partial": {
-                "type": "boolean",
-                "description": "For `undo`: leave files changed since"
-            },
+            "partial": { "type": "boolean", "description": "For `undo`: leave files changed since" },
             "since": {
                 "type": "string",
                 "description": "For `undo`, `redo`: all from this number or time (`10m`) on"
             },
-            "turn": {
-                "type": "string",
-                "description": "Like `since`: a turn, `last` or its name"
-            }
+            "turn": { "type": "string", "description": "Like `since`: a turn, `last` or its name" }
         }
     })
 }
@@ -352,26 +334,11 @@ fn reader_schema(reader: ReaderTool) -> Value {
         "required": [reader.field],
         "properties": {
             reader.field: { "type": "string", "description": reader.field_about },
-            "offset": {
-                "type": "integer", "minimum": 0,
-                "description": "First line, from 1"
-            },
-            "limit": {
-                "type": "integer", "minimum": 1,
-                "description": "Lines; 2000 if left out"
-            },
-            "byte": {
-                "type": "integer", "minimum": 0,
-                "description": "From this byte on instead"
-            },
-            "pattern": {
-                "type": "string",
-                "description": "Only lines that match this regular expression, numbered"
-            },
-            "context": {
-                "type": "integer", "minimum": 0,
-                "description": "Lines shown around each match"
-            }
+            "offset": { "type": "integer", "minimum": 0, "description": "First line, from 1" },
+            "limit": { "type": "integer", "minimum": 1, "description": "Lines; 2000 if left out" },
+            "byte": { "type": "integer", "minimum": 0, "description": "From this byte on instead" },
+            "pattern": { "type": "string", "description": "Only lines that match this regular expression, numbered" },
+            "context": { "type": "integer", "minimum": 0, "description": "Lines shown around each match" }
         }
     })
 }

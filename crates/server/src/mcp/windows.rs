@@ -5,80 +5,32 @@
 
 use agent_bash::core::Window;
 
-/// The amount of text that an agent passes on uncut.
-struct ClientWindow {
-    /// Prefix of the name in `clientInfo`.
-    name: &'static str,
-    window: Window,
-}
-
 /// For agents without a limit on lines.
 const ANY_LINES: usize = usize::MAX;
 
-/// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts
-/// the size that a tool announces (`anthropic/maxResultSizeChars`).
-const CLIENT_WINDOWS: [ClientWindow; 7] = [
+/// The agents that pass on less than a profile may show: the prefix of the name in `clientInfo`,
+/// and the bytes and lines that the agent passes on uncut. Claude Code is not among them: it
+/// accepts the size that a tool announces (`anthropic/maxResultSizeChars`).
+const CLIENT_WINDOWS: [(&str, usize, usize); 7] = [
     // 0.171.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
     // each; removes the middle. Models that call tools through scripts print an answer as JSON, in
     // which a newline takes two bytes. The limit leaves room for these bytes if lines have at least
     // five characters on average. For unknown models, the limit of this agent is 10,000 bytes.
-    ClientWindow {
-        name: "codex-mcp-client",
-        window: Window {
-            bytes: 35_000,
-            lines: ANY_LINES,
-        },
-    },
+    ("codex-mcp-client", 35_000, ANY_LINES),
     // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, including 42 of tags
     // around the text. The first fifth and the end remain.
-    ClientWindow {
-        name: "gemini-cli-mcp-client",
-        window: Window {
-            bytes: 39_900,
-            lines: ANY_LINES,
-        },
-    },
+    ("gemini-cli-mcp-client", 39_900, ANY_LINES),
     // 1.18.33, `MAX_BYTES` and `MAX_LINES` of its truncation, which keeps the beginning.
-    ClientWindow {
-        name: "opencode",
-        window: Window {
-            bytes: 51_200,
-            lines: 2000,
-        },
-    },
+    ("opencode", 51_200, 2000),
     // 1.0.102: of a result above 20,480 bytes, its model gets the first 500 characters and a file.
-    ClientWindow {
-        name: "copilot-cli",
-        window: Window {
-            bytes: 20_400,
-            lines: ANY_LINES,
-        },
-    },
+    ("copilot-cli", 20_400, ANY_LINES),
     // 0.24.4: of a result above 26,268 characters, its model gets the first 2,000.
-    ClientWindow {
-        name: "qwen-cli-mcp-client",
-        window: Window {
-            bytes: 26_000,
-            lines: ANY_LINES,
-        },
-    },
+    ("qwen-cli-mcp-client", 26_000, ANY_LINES),
     // Droid 0.225.2: of a result above 40,000 characters, its model gets the first and a file.
-    ClientWindow {
-        name: "factory-cli",
-        window: Window {
-            bytes: 39_900,
-            lines: ANY_LINES,
-        },
-    },
+    ("factory-cli", 39_900, ANY_LINES),
     // 2.1.0: of a result above 50,000 characters, its model gets 4,096 of the beginning and about
     // 1,000 of the end.
-    ClientWindow {
-        name: "kimi-code",
-        window: Window {
-            bytes: 49_900,
-            lines: ANY_LINES,
-        },
-    },
+    ("kimi-code", 49_900, ANY_LINES),
 ];
 
 /// Prefixes of the names in `clientInfo`, and the longest error in bytes that the agent passes on
@@ -95,16 +47,16 @@ const ERROR_LIMITS: [(&str, usize); 3] = [
 /// Returns the length in bytes up to which the client with this name passes on an error as it is;
 /// `None` if errors are as other answers.
 pub(super) fn error_limit(client: &str) -> Option<usize> {
-    let known = ERROR_LIMITS
-        .iter()
-        .find(|(name, _)| client.starts_with(name))?;
+    let mut known = ERROR_LIMITS.iter();
+    let known = known.find(|(name, _)| client.starts_with(name))?;
     Some(known.1)
 }
 
 /// Returns the amount of text that the client with this name passes on uncut; `None` for no limit.
 pub(super) fn of(client: &str) -> Option<Window> {
-    let client = CLIENT_WINDOWS
-        .iter()
-        .find(|known| client.starts_with(known.name))?;
-    Some(client.window)
+    let known = CLIENT_WINDOWS.iter();
+    let mut known = known.filter(|(name, ..)| client.starts_with(name));
+    known
+        .next()
+        .map(|&(_, bytes, lines)| Window { bytes, lines })
 }

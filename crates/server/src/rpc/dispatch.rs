@@ -1,15 +1,11 @@
 //! Serves a request and produces the data of its response.
 
 use super::answer::{RpcAnswer, data, run_blocking};
-use super::changes;
-use super::checks;
-use super::files::Uploads;
 use super::in_flight::RequestsInFlight;
 use super::outbox::Outbox;
 use super::prompts::OpenPrompts;
-use super::remote;
 use super::request_error::ErrorReply;
-use super::run_program;
+use super::requests::{changes, checks, files::Uploads, remote, run_program};
 use super::updates;
 use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};

@@ -78,17 +78,16 @@ pub fn missed<'a>(
     let cache = lines.find_map(named).filter(is_explained)?;
     let path = UserCaches { facts: &facts() }.path(cache)?;
     if cache.private_use == PrivateCacheUse::IfHidden {
-        let hidden = hiding(plan, &path)?;
-        return Some((cache.tool, hidden.to_owned()));
+        return Some((cache.tool, hiding(plan, &path)?));
     }
     let is_writable = plan.caches.writable.contains(&path) || plan.writable.contains(&path);
     (!is_writable).then_some((cache.tool, path))
 }
 
 /// Returns the hidden path that covers a path, which may lead through links.
-fn hiding<'p>(plan: &'p Plan, path: &Path) -> Option<&'p Path> {
+fn hiding(plan: &Plan, path: &Path) -> Option<PathBuf> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    plan.hidden_by(&path)
+    plan.hidden.hiding(&path)
 }
 
 struct UserCaches<'a> {

@@ -92,13 +92,14 @@ pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     found.take(MAX_MESSAGES).collect()
 }
 
-/// Words for Unix sockets in error messages and stack traces.
-const UNIX_SOCKET_WORDS: [&str; 6] = [
+/// Words for Unix sockets in error messages and stack traces. The last but one is of Chromium.
+const UNIX_SOCKET_WORDS: [&str; 7] = [
     "AF_UNIX",
     "nix socket",
     "nix domain socket",
     "nix-domain socket",
     "unix_listener",
+    "process_singleton",
     ".sock",
 ];
 
@@ -371,20 +372,19 @@ fn resolved(path: &Path) -> Option<PathBuf> {
 fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
     // The result names the hidden directory, because the call must not learn the names of the files
     // in that directory.
-    let hidden = |entry: &Path| Some((entry.to_owned(), Access::Read));
     if let Some(entry) = hidden_entry(plan, path) {
-        return hidden(entry);
+        return Some((entry, Access::Read));
     }
     let path = resolved(path)?;
-    if let Some(entry) = plan.hidden_by(&path) {
-        return hidden(entry);
+    if let Some(entry) = plan.hidden.hiding(&path) {
+        return Some((entry, Access::Read));
     }
     plan.refuses_write(&path).then_some((path, Access::Write))
 }
 
 /// Returns the hidden path that this path equals or leads through. Does not access files below a
 /// hidden path.
-fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
+fn hidden_entry(plan: &Plan, path: &Path) -> Option<PathBuf> {
     let names = |path: &Path| -> Vec<OsString> {
         let names = path.components().rev();
         names.map(|part| part.as_os_str().to_owned()).collect()
@@ -399,7 +399,7 @@ fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
         }
         // The first component of an absolute link target is `/`, which replaces the path.
         followed.push(&name);
-        if let Some(entry) = plan.hidden_by(&followed) {
+        if let Some(entry) = plan.hidden.hiding(&followed) {
             return Some(entry);
         }
         if let Ok(target) = known_link(&followed) {

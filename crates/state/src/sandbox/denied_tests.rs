@@ -120,6 +120,14 @@ fn refused_unix_socket_is_found_in_its_line_or_in_a_trace() {
             "AF_UNIX\n1\n2\n3\n4\n5\n6\n7\n8\ncat: x: Permission denied",
             false,
         ),
+        (
+            "[7:FATAL:chrome/browser/process_singleton_posix.cc:297] Check failed: . socket() failed: Permission denied (13)",
+            true,
+        ),
+        (
+            "[7:ERROR:chrome/browser/process_singleton_posix.cc:340] Failed to create a directory: File exists (17)",
+            false,
+        ),
     ] {
         assert_eq!(is_socket_refused(output.lines(), true), want, "{output}");
     }
@@ -228,7 +236,7 @@ fn hidden_directory_is_reported_alike_for_existing_and_missing_names() {
     let hidden = root.join("home/.ssh");
     let plan = Plan {
         writable: vec![root.join("workspace")],
-        hidden: vec![hidden.clone(), root.join("home/.netrc")],
+        hidden: vec![hidden.clone(), root.join("home/.netrc")].into(),
         ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
     };
     let named = |path: &str| {

@@ -12,7 +12,7 @@ use super::path::{FRESH_DIRECTORY, UNKNOWN_DIRECTORY, directory_key, lexical};
 use crate::Span;
 
 /// A command as it would run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ResolvedCommand {
     /// The command name and its arguments; empty for redirections without a command, and for
     /// redirections of a compound command.

@@ -27,38 +27,30 @@ pub(crate) fn field(profile: &Profile, name: &str) -> Value {
                 words(times.max)
             )
         }),
-        "cwd" => json!({
-            "type": "string",
-            "description": "Directory to run in"
-        }),
-        "head" => json!({
-            "type": "integer", "minimum": 1,
-            "description": "Keep only the first N lines of stdout"
-        }),
+        "cwd" => json!({ "type": "string", "description": "Directory to run in" }),
+        "head" => {
+            json!({ "type": "integer", "minimum": 1, "description": "Keep only the first N lines of stdout" })
+        }
         "tail" => json!({
             "type": "integer", "minimum": 1,
             "description": "Keep only the last N lines of stdout, after `head`"
         }),
-        "wait" => json!({
-            "type": "boolean",
-            "description": "Wait for the command's end, however long"
-        }),
-        "show" => json!({
-            "enum": ["start", "end", "both"],
-            "description": "Part of a long output"
-        }),
-        "show_kb" => json!({
-            "type": "integer",
-            "description": format!("Show up to N KB, at most {MAX_SHOW_KB}")
-        }),
+        "wait" => {
+            json!({ "type": "boolean", "description": "Wait for the command's end, however long" })
+        }
+        "show" => {
+            json!({ "enum": ["start", "end", "both"], "description": "Part of a long output" })
+        }
+        "show_kb" => {
+            json!({ "type": "integer", "description": format!("Show up to N KB, at most {MAX_SHOW_KB}") })
+        }
         "session" => json!({
             "type": "string",
             "description": "Persistent shell of this name: `cd`, variables and functions stay"
         }),
-        "pty" => json!({
-            "type": "boolean",
-            "description": "Ask for, or refuse, a terminal where one is offered"
-        }),
+        "pty" => {
+            json!({ "type": "boolean", "description": "Ask for, or refuse, a terminal where one is offered" })
+        }
         "env" => json!({
             "type": "object",
             "additionalProperties": { "type": ["string", "null"] },

@@ -1,5 +1,7 @@
 //! Changes that calls made to files: the diff, and actions on change sets.
 
+mod earlier_trials;
+
 use super::{App, Effect, NO_COMMAND};
 use crate::action_outcome::ActionOutcome;
 use crate::change_actions::{self, ProposedAction};
@@ -166,7 +168,7 @@ impl App {
             DiffRequest::Nothing => {}
             DiffRequest::Act(act) => {
                 if let Some(busy) = self.propose_action(entry, act) {
-                    diff.message = Some(busy);
+                    diff.scroll.message = Some(busy);
                 }
             }
         }

@@ -49,18 +49,8 @@ fn receive(app: &mut App, entry: EntryId, done: ChangeWorkResult) {
 fn proposed(act: ChangesAct) -> Box<ProposedAction> {
     let set = set(ChangesState::Done, ChangesBy::Trace);
     Box::new(ProposedAction {
-        act,
-        id: set.id,
-        further_ids: Vec::new(),
-        scope: None,
-        skips_conflicts: false,
-        is_background: false,
-        changed_between: Vec::new(),
-        root: set.root,
         counts: set.counts,
-        files: set.files,
-        more: 0,
-        conflicts: Vec::new(),
+        ..ProposedAction::of(act, set.id, set.root, set.files)
     })
 }
 

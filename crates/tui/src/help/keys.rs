@@ -6,7 +6,7 @@
 pub(crate) struct KeyGroup {
     pub(crate) title: &'static str,
     /// Keys, separated by spaces, and their effect after ` | `.
-    keys: &'static [&'static str],
+    pub(crate) keys: &'static [&'static str],
 }
 
 impl KeyGroup {

@@ -3,8 +3,7 @@
 use super::{PagerRequest, PagerState, RunningSearch, SEARCH_NOTICE_DELAY};
 use crate::pager_source::{MatchingLine, PatternSearch, SearchTicket, find_in};
 use crate::pattern_input::{not_found_text, parse_pattern};
-use crate::search_origin;
-use agent_bash_render::{OutputText, PagerMove};
+use agent_bash_render::OutputText;
 use std::time::Duration;
 
 impl PagerState {
@@ -29,23 +28,23 @@ impl PagerState {
         let further = searching.pending_moves;
         match found {
             Ok(Some(found)) => {
-                if found.line > self.total {
+                if found.line > self.scroll.total {
                     // The match was written after the last read.
-                    (self.total, self.requested) = (found.line, None);
+                    (self.scroll.total, self.requested) = (found.line, None);
                 }
                 self.found = Some(found);
-                self.reveals_match = true;
-                self.message = search_origin::wrapped_text(found.has_wrapped, searching.forward);
-                self.go(PagerMove::IntoView(found.line));
-                self.has_jumped = false;
+                self.follows = false;
+                let forward = searching.forward;
+                self.scroll
+                    .show_match(found.line, found.has_wrapped, forward);
                 if further != 0 {
                     return self.find(further > 0, further.unsigned_abs());
                 }
             }
             Ok(None) => {
-                self.message = Some(not_found_text(self.pattern.as_ref()));
+                self.scroll.message = Some(not_found_text(self.pattern.as_ref()));
             }
-            Err(error) => (self.found, self.message) = (None, Some(error)),
+            Err(error) => (self.found, self.scroll.message) = (None, Some(error)),
         }
         PagerRequest::Nothing
     }
@@ -68,25 +67,17 @@ impl PagerState {
                         .is_some_and(|pattern| pattern.as_str() == same.as_str()) => {}
                 Ok(pattern) => {
                     self.abandon_search();
-                    let found = self
-                        .found
-                        .filter(|_| !self.has_jumped)
-                        .map(|found| found.line);
-                    self.jump_line = search_origin::pattern_origin(
-                        self.jump_line,
-                        found,
-                        &self.position,
-                        self.rows,
-                    );
+                    let found = self.found.map(|found| found.line);
+                    self.scroll.begin_pattern(found);
                     (self.pattern, self.found) = (Some(pattern), None);
                 }
                 Err(error) => {
-                    (self.found, self.message) = (None, Some(error));
+                    (self.found, self.scroll.message) = (None, Some(error));
                     return PagerRequest::Nothing;
                 }
             }
         }
-        self.find(!self.typing.is_backward, 1)
+        self.find(!self.scroll.typing.is_backward, 1)
     }
 
     /// Requests the `times`-th next or previous match.
@@ -107,9 +98,8 @@ impl PagerState {
             forward,
             ..RunningSearch::default()
         });
-        let found = self.found.filter(|_| !self.has_jumped);
-        let found = found.map(|found| found.line);
-        let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
+        let found = self.found.map(|found| found.line);
+        let from = self.scroll.origin(found, forward);
         PagerRequest::Find(PatternSearch {
             pattern: pattern.as_str().to_owned(),
             from,

@@ -1,11 +1,11 @@
 //! Scans the directory before and after a call that cannot be traced. Because scans are slow, a
 //! call is scanned only if the settings name a level, and only if the first scan is fast.
 
+use super::with_store;
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{DirectoryScan, Store};
 use agent_bash_core::{Executor, Request};
-use agent_bash_state::UNRESPONSIVE_REASON;
 use std::sync::Arc;
 
 /// Returns why this call cannot be traced, if the reason is known before the call runs. `known` is
@@ -35,21 +35,10 @@ pub(super) async fn before(
     call: &Call,
     reason: &str,
 ) -> Result<(Arc<Store>, DirectoryScan), String> {
-    let changes = Arc::clone(&tool.changes);
-    let (cwd, host, clock) = (call.cwd.clone(), tool.host.clone(), Arc::clone(&tool.clock));
-    let work = move || {
-        let root = changes
-            .settings
-            .root_of(&cwd, &host.cwd, host.home.as_deref())?;
-        let store = changes.store()?;
-        let scan = changes.scan_before(&store, &root, &*clock)?;
-        Ok((store, scan))
-    };
-    let scanned = tool
-        .sandbox
-        .file_access
-        .within_limit(&*tool.clock, work)
-        .await;
-    let scanned = scanned.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()));
+    let clock = Arc::clone(&tool.clock);
+    let scanned = with_store(tool, call, move |changes, store, root| {
+        changes.scan_before(store, root, &*clock)
+    });
+    let scanned = scanned.await;
     scanned.map_err(|error| format!("{reason}; a scan is not possible either: {error}"))
 }

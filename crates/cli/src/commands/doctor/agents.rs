@@ -2,27 +2,25 @@
 //! A shell is tested by one harmless call.
 
 use super::finding::{Finding, FindingGrade};
-use crate::args::NamedAgent;
 use crate::commands::hook::change::Connection;
 use crate::commands::hook::file::SettingsFile;
 use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
 use crate::process_start::StartContext;
-use agent_bash_hooks::McpAgent;
 use agent_bash_hooks::install::{
     SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of,
 };
-use agent_bash_hooks::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
-use agent_bash_hooks::{Agent, by_name};
+use agent_bash_hooks::take_over::{ShellLink, ShellSetting, ShellWay};
+use agent_bash_hooks::{Agent, McpAgent, SUPPORTED, SupportedAgent};
 use std::path::Path;
 
 /// Returns findings for each agent whose program is on `PATH` or whose files have an entry of ours.
 pub(super) fn agents(start: &StartContext) -> Vec<Finding> {
-    NamedAgent::all()
+    SUPPORTED
+        .iter()
         .flat_map(|agent| {
             let mut findings = connections(agent, start);
             let is_connected = !findings.is_empty();
-            let shell = agent.shell;
-            let finding = shell.and_then(|shell| shell_finding(shell, is_connected, start));
+            let finding = shell_finding(agent, is_connected, start);
             // The finding about the shell comes first.
             findings.splice(0..0, finding);
             findings
@@ -31,17 +29,15 @@ pub(super) fn agents(start: &StartContext) -> Vec<Finding> {
 }
 
 /// Returns a finding for the agent's hook and one for its MCP server, if they are set up.
-fn connections(agent: NamedAgent, start: &StartContext) -> Vec<Finding> {
+fn connections(agent: &'static SupportedAgent, start: &StartContext) -> Vec<Finding> {
+    let name = agent.hook.name;
     let mut findings = Vec::new();
-    let hooks = agent.hook.into_iter().map(Connection::Hook);
-    if hooks
-        .flat_map(Connection::entries)
-        .any(|connection| is_in_a_file(connection, start))
-    {
+    let mut hooks = Connection::Hook(&agent.hook).entries();
+    if hooks.any(|connection| is_in_a_file(connection, start)) {
         let detail = "its hook asks agent-bash before each command";
-        findings.push(Finding::new(FindingGrade::Works, agent.name, detail));
+        findings.push(Finding::new(FindingGrade::Works, name, detail));
     }
-    if let Some(program) = agent.mcp.and_then(|mcp| server_of(mcp, start)) {
+    if let Some(program) = agent.mcp.as_ref().and_then(|mcp| server_of(mcp, start)) {
         let exists = if program.contains('/') {
             Path::new(&program).exists()
         } else {
@@ -50,12 +46,11 @@ fn connections(agent: NamedAgent, start: &StartContext) -> Vec<Finding> {
         let detail = if exists {
             format!("its MCP server is `{program} mcp`")
         } else {
-            let name = agent.name;
             format!(
                 "its MCP server is {program}, which does not exist; agent-bash setup --agent {name}=mcp repairs that"
             )
         };
-        findings.push(Finding::new(FindingGrade::of(exists), agent.name, detail));
+        findings.push(Finding::new(FindingGrade::of(exists), name, detail));
     }
     findings
 }
@@ -79,11 +74,15 @@ fn server_of(agent: &McpAgent, start: &StartContext) -> Option<String> {
 
 /// Returns a finding for the agent's shell. An agent that is connected in another way gets no
 /// advice.
-fn shell_finding(agent: &ShellAgent, is_connected: bool, start: &StartContext) -> Option<Finding> {
-    let advice = || (!is_connected).then(|| (FindingGrade::Note, shell_advice(agent)));
-    let program = by_name(agent.name)?.program;
-    let is_installed = shell_link::find_on_path(program, start).is_some();
-    let (grade, detail) = match &agent.way {
+fn shell_finding(
+    agent: &SupportedAgent,
+    is_connected: bool,
+    start: &StartContext,
+) -> Option<Finding> {
+    let (agent, way) = (&agent.hook, agent.shell.as_ref()?);
+    let advice = || (!is_connected).then(|| (FindingGrade::Note, shell_advice(agent, way)));
+    let is_installed = shell_link::find_on_path(agent.program, start).is_some();
+    let (grade, detail) = match way {
         ShellWay::Setting(setting) => match link_in_settings(setting, start) {
             Ok(Some(link)) => check_link(Path::new(&link), setting.link, start),
             Ok(None) if is_installed => advice()?,
@@ -129,17 +128,14 @@ fn link_in_settings(
 }
 
 /// True if the agent's settings have the hook that replaces commands.
-fn has_rewriting_hook(agent: &ShellAgent, start: &StartContext) -> bool {
-    let Some(hook_agent) = by_name(agent.name) else {
-        return false;
-    };
+fn has_rewriting_hook(agent: &Agent, start: &StartContext) -> bool {
     [SettingsScope::Project, SettingsScope::User]
         .into_iter()
         .any(|scope| {
-            let path = file(hook_agent, scope, &start.host);
+            let path = file(agent, scope, &start.host);
             let settings = path.and_then(|path| SettingsFile::read(&path).ok());
             let text = settings.as_ref().and_then(SettingsFile::text);
-            text.is_some_and(|text| is_rewriting(hook_agent, text))
+            text.is_some_and(|text| is_rewriting(agent, text))
         })
 }
 
@@ -176,13 +172,13 @@ fn check_link(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGra
 }
 
 /// Returns how to make an agent use `agent-bash shell`, for an agent that does not.
-fn shell_advice(agent: &ShellAgent) -> String {
+fn shell_advice(agent: &Agent, way: &ShellWay) -> String {
     let name = agent.name;
-    let how = match &agent.way {
+    let how = match way {
         ShellWay::Setting(_) | ShellWay::SearchPath => {
             format!("agent-bash hook --install --take-over {name}")
         }
-        ShellWay::Fixed if by_name(name).is_some_and(Agent::can_rewrite) => {
+        ShellWay::Fixed if agent.can_rewrite() => {
             format!(
                 "agent-bash hook --install --take-over=rewrite {name} (see its help for the cost)"
             )

@@ -7,7 +7,6 @@ use agent_bash::core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, 
 use agent_bash::core::{Cancel, Status, ToolResult};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::settings::Settings;
-use agent_bash::sink::Lifetime;
 use agent_bash::{Conversation, HostContext};
 use serde_json::{Value, json};
 use std::fs;
@@ -72,10 +71,7 @@ fn open_session(
         token: start.token.clone(),
     };
     let supervisor = Supervisor::this_program(&start.token);
-    let lifetime = Lifetime::Session;
-    session::open_with(&settings, &start, &supervisor, name, lifetime, |builder| {
-        builder
-    })
+    session::open_for_checks(&settings, &start, &supervisor, name)
 }
 
 /// Writes the former content, runs the call, and returns the changes that it recorded.

@@ -2,7 +2,7 @@
 //! confirmation, writes it.
 
 use super::change::{Connection, FileChange, confirm};
-use crate::args::{HookArgs, NamedAgent};
+use crate::args::HookArgs;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
@@ -10,7 +10,7 @@ use agent_bash_hooks::Agent;
 use agent_bash_hooks::install::SettingsScope;
 
 /// The error if the hook of an agent cannot replace commands.
-fn no_rewrite(agent: NamedAgent) -> UsageError {
+fn no_rewrite(agent: &Agent) -> UsageError {
     let name = agent.name;
     UsageError(format!(
         "--take-over=rewrite is not available for {name}; see agent-bash hook --install --take-over {name}"
@@ -26,13 +26,10 @@ fn no_file(agent: &Agent, scope: SettingsScope) -> UsageError {
 }
 
 /// Changes the agent's file. Exit code 1 if the user declined.
-pub(super) fn install(
-    args: &HookArgs,
-    agent: &'static Agent,
-    start: &StartContext,
-) -> anyhow::Result<u8> {
+pub(super) fn install(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
+    let agent = &args.agent.hook;
     let connection = match args.take_over {
-        Some(_) if !agent.can_rewrite() => return Err(no_rewrite(args.agent).into()),
+        Some(_) if !agent.can_rewrite() => return Err(no_rewrite(agent).into()),
         Some(_) => Connection::RewritingHook(agent),
         None => Connection::Hook(agent),
     };

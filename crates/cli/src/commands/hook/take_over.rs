@@ -6,9 +6,9 @@ use crate::args::HookArgs;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
-use agent_bash_hooks::by_name;
+use agent_bash_hooks::Agent;
 use agent_bash_hooks::install::SettingsScope;
-use agent_bash_hooks::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
+use agent_bash_hooks::take_over::{ShellLink, ShellSetting, ShellWay};
 use anyhow::Context;
 use std::path::Path;
 
@@ -17,14 +17,16 @@ const NO_HOME: &str = "no home directory is known; set HOME";
 
 /// Replaces the agent's shell, or undoes that. Exit code 1 if the user declined.
 pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let name = args.agent.name;
-    let agent = args.agent.shell;
-    let agent = agent
-        .ok_or_else(|| UsageError(format!("agent-bash cannot replace the shell of {name}")))?;
-    match &agent.way {
-        ShellWay::Setting(setting) => by_setting(args, setting, start),
-        ShellWay::SearchPath => by_search_path(args, agent, start),
-        ShellWay::Fixed => Err(fixed_shell(args).into()),
+    let agent = &args.agent.hook;
+    match &args.agent.shell {
+        Some(ShellWay::Setting(setting)) => by_setting(args, setting, start),
+        Some(ShellWay::SearchPath) => by_search_path(args, agent, start),
+        Some(ShellWay::Fixed) => Err(fixed_shell(agent).into()),
+        None => {
+            let name = agent.name;
+            let error = format!("agent-bash cannot replace the shell of {name}");
+            Err(UsageError(error).into())
+        }
     }
 }
 
@@ -34,7 +36,7 @@ fn by_setting(
     setting: &'static ShellSetting,
     start: &StartContext,
 ) -> anyhow::Result<u8> {
-    let name = args.agent.name;
+    let name = args.agent.hook.name;
     let scope = if args.project {
         SettingsScope::Project
     } else {
@@ -88,7 +90,7 @@ pub(crate) fn link_stays(link: &Path) -> String {
 }
 
 /// Replaces the shell of an agent that starts the first `bash` in `PATH`.
-fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &StartContext) -> anyhow::Result<u8> {
+fn by_search_path(args: &HookArgs, agent: &Agent, start: &StartContext) -> anyhow::Result<u8> {
     let name = agent.name;
     if args.uninstall {
         output::print(&format!(
@@ -101,25 +103,24 @@ fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &StartContext) -> 
 }
 
 /// Makes a link and prints how to start an agent that starts the first `bash` in `PATH`.
-pub(crate) fn put_in_path(agent: &ShellAgent, start: &StartContext) -> anyhow::Result<()> {
+pub(crate) fn put_in_path(agent: &Agent, start: &StartContext) -> anyhow::Result<()> {
     let link = ShellLink::Bash.path(&start.host).context(NO_HOME)?;
     make_and_probe(&link, ShellLink::Bash, start)?;
     let directory = link.parent().unwrap_or(&link).display().to_string();
     let directory = shlex::try_quote(&directory).unwrap_or_default();
-    let name = agent.name;
-    let program = by_name(name).map_or(name, |agent| agent.program);
+    let (name, program) = (agent.name, agent.program);
     output::print(&format!(
         "{name} starts the first bash in PATH. Start it with our link in front:\n  PATH={directory}:\"$PATH\" {program}\n"
     ))
 }
 
 /// The error for an agent whose shell cannot be replaced.
-fn fixed_shell(args: &HookArgs) -> UsageError {
-    let name = args.agent.name;
+fn fixed_shell(agent: &Agent) -> UsageError {
+    let name = agent.name;
     let fixed_shell = format!("{name} always starts /bin/bash, so its shell cannot be replaced");
-    let Some(agent) = args.agent.hook.filter(|agent| agent.can_rewrite()) else {
+    if !agent.can_rewrite() {
         return UsageError(fixed_shell);
-    };
+    }
     UsageError(format!(
         "{fixed_shell}. Its hook can replace each command: agent-bash hook --install --take-over=rewrite {name}\n{}",
         agent.rewriting_cost()

@@ -11,6 +11,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// The destination of captured output.
 pub(super) struct OutputDestination {
+    stdout: io::Stdout,
+    stderr: io::Stderr,
     signals: ShellSignals,
     ends_within_line: bool,
 }
@@ -18,23 +20,25 @@ pub(super) struct OutputDestination {
 impl OutputDestination {
     /// Returns the destination, and adds the streams that must be captured to `captured`.
     pub(super) fn choose(captured: &mut Vec<StreamId>, signals: &ShellSignals) -> Self {
-        let (stdout, stderr) = (
-            metadata(io::stdout().as_fd()),
-            metadata(io::stderr().as_fd()),
-        );
+        let (stdout, stderr) = (io::stdout(), io::stderr());
         let is_same_file =
             |one: &Metadata, other: &Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
-        match (stdout.filter(is_awaited), stderr.filter(is_awaited)) {
+        match (
+            metadata(stdout.as_fd()).filter(is_awaited),
+            metadata(stderr.as_fd()).filter(is_awaited),
+        ) {
             // Both streams are the same pipe: one capture keeps their order.
-            (Some(stdout), Some(stderr)) if is_same_file(&stdout, &stderr) => {
+            (Some(one), Some(other)) if is_same_file(&one, &other) => {
                 captured.push(StreamId::Merged);
             }
-            (stdout, stderr) => {
-                captured.extend(stdout.map(|_| StreamId::Stdout));
-                captured.extend(stderr.map(|_| StreamId::Stderr));
+            (one, other) => {
+                captured.extend(one.map(|_| StreamId::Stdout));
+                captured.extend(other.map(|_| StreamId::Stderr));
             }
         }
         Self {
+            stdout,
+            stderr,
             signals: signals.clone(),
             ends_within_line: false,
         }
@@ -44,23 +48,29 @@ impl OutputDestination {
     pub(super) fn ends_within_line(&self) -> bool {
         self.ends_within_line
     }
+
+    fn descriptor(&self, stream: StreamId) -> BorrowedFd<'_> {
+        match stream {
+            StreamId::Merged | StreamId::Stdout => self.stdout.as_fd(),
+            StreamId::Stderr => self.stderr.as_fd(),
+        }
+    }
 }
 
 impl OutputConsumer for OutputDestination {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
-        let (stdout, stderr) = (io::stdout(), io::stderr());
-        let to = match stream {
-            StreamId::Merged | StreamId::Stdout => stdout.as_fd(),
-            StreamId::Stderr => stderr.as_fd(),
-        };
         if let Some(last) = bytes.last() {
             self.ends_within_line = *last != b'\n';
         }
-        match write_all(to, bytes) {
+        match write_all(self.descriptor(stream), bytes) {
             Ok(()) => ConsumerFlow::Continue,
             // The reader has closed the pipe; the command gets SIGPIPE.
             Err(_) => ConsumerFlow::Stop,
         }
+    }
+
+    fn destination(&self, stream: StreamId) -> Option<BorrowedFd<'_>> {
+        Some(self.descriptor(stream))
     }
 
     fn started(&mut self, pid: u32, _: u32) {

@@ -24,7 +24,7 @@ impl CaptureSandbox for ReadOnlySandbox {
 
     async fn plan(&self, tier: Tier) -> Result<Plan, String> {
         Ok(Plan {
-            hidden: vec![self.hidden.clone()],
+            hidden: vec![self.hidden.clone()].into(),
             ..Plan::new(WriteLevel::ReadOnly, tier)
         })
     }

@@ -225,6 +225,47 @@ async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
     assert_eq!(run_in("", tool).await, "2\n", "of the new configuration");
 }
 
+/// If both `cd` and the prompt choose versions, the order of these choices is a terminal's: a
+/// prompt also follows each script that has changed the directory.
+#[tokio::test(flavor = "multi_thread")]
+async fn session_calls_the_hook_of_the_prompt_where_a_script_has_ended() {
+    let home = Home::with("plain");
+    for directory in ["one/.git", "one/inner", "two/.git", "three/.git"] {
+        std::fs::create_dir_all(home.path(directory)).unwrap();
+    }
+    let prompt = "_mise_hook() { LOG+=\" ${PWD##*/}\"; }\nPROMPT_COMMAND=_mise_hook\n";
+    let cd = "cd() { builtin cd \"$@\" && LOG+=\" cd:${PWD##*/}\"; }\n";
+    let calls = [
+        ("one", "LOG=", "", ""),
+        ("one", "cd ../two", "", ""),
+        (
+            "three",
+            "echo $LOG",
+            "cd:two two cd:three three\n",
+            "three\n",
+        ),
+        (
+            "three",
+            "echo $LOG; LOG=",
+            "cd:two two cd:three three\n",
+            "three\n",
+        ),
+        ("", "cd ../one", "", ""),
+        ("", "echo $LOG; LOG=; cd inner", "cd:one one\n", "one\n"),
+        ("", "echo $LOG", "cd:inner inner\n", "\n"),
+        ("", "echo $LOG", "cd:inner inner\n", "\n"),
+    ];
+    for replaces_cd in [true, false] {
+        home.write_rc(&[prompt, if replaces_cd { cd } else { "" }].concat());
+        let cache = home.cache(0);
+        for (directory, script, with_cd, without_cd) in calls {
+            let spec = in_session_at(&home, directory, script);
+            let want = if replaces_cd { with_cd } else { without_cd };
+            assert_eq!(run(&cache, &spec).await.out, want, "{directory}: {script}");
+        }
+    }
+}
+
 /// As in a terminal, a version that a command has chosen lasts until the directory changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn session_calls_the_replaced_cd_in_a_directory_that_a_call_names() {

@@ -1,6 +1,7 @@
 //! Tables of program options that take a credential although the option's name does not show it,
 //! and their lookup.
 
+use agent_bash_core::words;
 use std::ops::Range;
 
 /// The form of a credential.
@@ -28,124 +29,37 @@ struct CredentialOption {
     is_next_word: bool,
 }
 
-const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
-    CredentialOption {
-        programs: &["curl"],
-        subcommand: "",
-        options: &["-u", "--user", "-U", "--proxy-user"],
-        value: CredentialKind::User,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["curl"],
-        subcommand: "",
-        options: &["-b", "--cookie"],
-        value: CredentialKind::Cookie,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["http", "https", "xh", "xhs"],
-        subcommand: "",
-        options: &["-a", "--auth"],
-        value: CredentialKind::User,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["openssl"],
-        subcommand: "",
-        options: &["-k", "-K"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["kubectl", "oc"],
-        subcommand: "secret",
-        options: &["--from-literal"],
-        value: CredentialKind::Assigned,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["gh"],
-        subcommand: "secret",
-        options: &["-b", "--body"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &[
-            "mongosh",
-            "mongo",
-            "mongodump",
-            "mongorestore",
-            "mongoexport",
-            "mongoimport",
-            "cqlsh",
-        ],
-        subcommand: "",
-        options: &["-p"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["zip", "unzip", "zipcloak", "sqlcmd", "bcp"],
-        subcommand: "",
-        options: &["-P"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["7z", "7za", "7zr", "7zz", "rar", "unrar"],
-        subcommand: "",
-        options: &["-hp", "-p"],
-        value: CredentialKind::Secret,
-        is_next_word: false,
-    },
-    CredentialOption {
-        programs: &[
-            "docker", "podman", "buildah", "skopeo", "nerdctl", "helm", "oras", "az",
-        ],
-        subcommand: "login",
-        options: &["-p"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
+/// Makes the table. A row has the programs, the subcommand, the options, the value, and true if the
+/// value is the next word.
+macro_rules! credential_options {
+    ($($programs:literal $subcommand:literal $options:literal $value:ident $is_next_word:literal;)*) => {
+        &[$(CredentialOption {
+            programs: words![$programs],
+            subcommand: $subcommand,
+            options: words![$options],
+            value: CredentialKind::$value,
+            is_next_word: $is_next_word,
+        }),*]
+    };
+}
+
+const CREDENTIAL_OPTIONS: &[CredentialOption] = credential_options! {
+    "curl" "" "-u --user -U --proxy-user" User true;
+    "curl" "" "-b --cookie" Cookie true;
+    "http https xh xhs" "" "-a --auth" User true;
+    "openssl" "" "-k -K" Secret true;
+    "kubectl oc" "secret" "--from-literal" Assigned true;
+    "gh" "secret" "-b --body" Secret true;
+    "mongosh mongo mongodump mongorestore mongoexport mongoimport cqlsh" "" "-p" Secret true;
+    "zip unzip zipcloak sqlcmd bcp" "" "-P" Secret true;
+    "7z 7za 7zr 7zz rar unrar" "" "-hp -p" Secret false;
+    "docker podman buildah skopeo nerdctl helm oras az" "login" "-p" Secret true;
     // These accept only an attached password: the word after `-p` is a database.
-    CredentialOption {
-        programs: &[
-            "mysql",
-            "mysqldump",
-            "mysqladmin",
-            "mysqlimport",
-            "mariadb",
-            "mariadb-dump",
-        ],
-        subcommand: "",
-        options: &["-p"],
-        value: CredentialKind::Secret,
-        is_next_word: false,
-    },
-    CredentialOption {
-        programs: &["sshpass"],
-        subcommand: "",
-        options: &["-p"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["redis-cli"],
-        subcommand: "",
-        options: &["-a"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
-    CredentialOption {
-        programs: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
-        subcommand: "",
-        options: &["-w"],
-        value: CredentialKind::Secret,
-        is_next_word: true,
-    },
-];
+    "mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump" "" "-p" Secret false;
+    "sshpass" "" "-p" Secret true;
+    "redis-cli" "" "-a" Secret true;
+    "ldapsearch ldapadd ldapmodify ldapdelete" "" "-w" Secret true;
+};
 
 /// Commands that read a credential from their input. Each pattern has the program, then words that
 /// follow in this order, possibly with other words between them.

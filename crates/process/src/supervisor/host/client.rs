@@ -6,7 +6,7 @@ use super::order_sender::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
 use super::start_error::StartError;
-use crate::cgroup::{LimitCounts, LimitedTree};
+use crate::cgroup::{LimitCounts, LimitedTree, TreeLimits};
 use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellSandbox, ShellStart};
@@ -63,8 +63,10 @@ pub struct SupervisorClient {
     pub(super) last_start: Option<ShellStart>,
     /// The report on the last shell's sandbox.
     pub(super) sandbox_report: Option<Report>,
-    /// The last shell's cgroup, if it has one, and the counts that were reported.
-    limited_tree: Option<(LimitedTree, LimitCounts)>,
+    /// How limits for all processes of the last shell together are enforced.
+    tree_limits: TreeLimits,
+    /// The reported counts of the last shell's cgroup.
+    limit_counts: LimitCounts,
     /// The host's mounts when the last shell with private mounts was started.
     pub(super) host_mounts: Option<Mounts>,
 }
@@ -87,7 +89,7 @@ impl SupervisorClient {
             clock: Arc::clone(clock),
             networks: Arc::clone(networks),
             parent_proxy: None,
-            openssl: OpenSsl::default(),
+            openssl: OpenSsl::new(&BTreeMap::new()),
             proxy: None,
             link,
             inbox: Inbox::new(),
@@ -95,7 +97,8 @@ impl SupervisorClient {
             env_changes: Vec::new(),
             last_start: None,
             sandbox_report: None,
-            limited_tree: None,
+            tree_limits: TreeLimits::default(),
+            limit_counts: LimitCounts::default(),
             host_mounts: None,
         }
     }
@@ -198,19 +201,21 @@ impl SupervisorClient {
         self.sandbox_report.as_ref()
     }
 
-    /// Sets the last shell's cgroup.
-    pub(super) fn set_limited_tree(&mut self, tree: Option<LimitedTree>) {
-        self.limited_tree = tree.map(|tree| (tree, LimitCounts::default()));
+    /// Sets how limits for all processes of the last shell together are enforced.
+    pub(super) fn set_tree_limits(&mut self, limits: TreeLimits) {
+        (self.tree_limits, self.limit_counts) = (limits, LimitCounts::default());
     }
 
     /// Returns a notice for each limit of the last shell's cgroup that was reached since this
-    /// function was called before.
+    /// function was called before, and one that names the limits that no cgroup enforces.
     pub fn limit_notices(&mut self) -> Vec<Notice> {
-        let Some((tree, counts)) = &mut self.limited_tree else {
-            return Vec::new();
-        };
-        let now = tree.counts();
-        tree.notices(std::mem::replace(counts, now), now)
+        let mut notices: Vec<_> = self.tree_limits.missing_notice().into_iter().collect();
+        if let Some(tree) = &self.tree_limits.tree {
+            let now = tree.counts();
+            let before = std::mem::replace(&mut self.limit_counts, now);
+            notices.extend(tree.notices(before, now));
+        }
+        notices
     }
 
     /// Waits for the supervisor's hello, unless it was received.
@@ -382,7 +387,7 @@ impl SupervisorClient {
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         let pid = self.process.as_ref().and_then(SupervisorProcess::pid);
         let killed = pid.map_or(0, |pid| sweep(pid.as_raw_pid(), output));
-        self.limited_tree.iter().for_each(|(tree, _)| tree.kill());
+        self.tree_limits.tree.iter().for_each(LimitedTree::kill);
         killed
     }
 }

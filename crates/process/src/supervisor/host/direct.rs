@@ -56,10 +56,10 @@ impl SupervisorClient {
                     pid,
                     sandbox,
                     untraced_reason,
-                    limited_tree,
+                    tree_limits,
                 } => {
                     self.sandbox_report.clone_from(&sandbox);
-                    self.set_limited_tree(limited_tree);
+                    self.set_tree_limits(tree_limits);
                     return Ok(DirectShell {
                         pid,
                         output: streams.into_iter().zip(fds).collect(),

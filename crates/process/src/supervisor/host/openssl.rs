@@ -1,14 +1,15 @@
 //! TLS by the system's program `openssl`, for the proxies of sandboxes. A TLS library would make
 //! the program of agent-bash longer for every user, and would need certificates of its own.
 
-use agent_bash_proxy::{Host, TlsProcess, TlsProgram};
+use crate::private_directory::{PrivateDirectory, SHELL_PREFIX};
+use crate::temporary::{SHARED_DIRECTORY, make_temporary};
+use agent_bash_proxy::{Host, StartedTls, TlsProcess, TlsProgram};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The usual paths of the program. `PATH` is not searched, because calls may write in directories
@@ -39,33 +40,47 @@ const MAX_MESSAGE_BYTES: u64 = 8 * 1024;
 /// The beginning of the message about an invalid certificate.
 const CERTIFICATE_MESSAGE: &str = "verify error:";
 
+/// The name of the socket to which `openssl` connects, in a directory of this user alone.
+const SOCKET_NAME: &str = "server";
+
+/// Returns the path of the program `openssl`, which encrypts the requests that get secrets.
+pub fn openssl_path() -> Option<&'static Path> {
+    let mut paths = PROGRAM_PATHS.into_iter().map(Path::new);
+    paths.find(|path| path.exists())
+}
+
 /// Starts `openssl`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct OpenSsl {
     /// The environment of the program.
     env: Vec<(OsString, OsString)>,
+    /// The parent of the directories of sockets.
+    tmpdir: PathBuf,
 }
 
 impl OpenSsl {
-    /// Returns the program with the certificates that `env` names.
+    /// Returns the program with the certificates and the temporary directory that `env` names.
     pub(super) fn new(env: &BTreeMap<OsString, OsString>) -> Self {
         let named = |name: &&str| Some(((*name).into(), env.get(OsStr::new(*name))?.clone()));
+        let tmpdir = env.get(OsStr::new("TMPDIR")).map(PathBuf::from);
+        let tmpdir = tmpdir.filter(|path| path.is_absolute());
         Self {
             env: CERTIFICATE_VARIABLES.iter().filter_map(named).collect(),
+            tmpdir: tmpdir.unwrap_or_else(|| SHARED_DIRECTORY.into()),
         }
     }
 }
 
 impl TlsProgram for OpenSsl {
-    fn start(
-        &self,
-        address: SocketAddr,
-        host: &Host,
-        stream: UnixStream,
-    ) -> io::Result<Box<dyn TlsProcess>> {
-        let mut paths = PROGRAM_PATHS.into_iter();
-        let path = paths.find(|path| Path::new(path).exists());
+    fn start(&self, host: &Host, stream: UnixStream) -> io::Result<StartedTls> {
+        let path = openssl_path();
         let path = path.ok_or_else(|| io::Error::other("the program openssl is not installed"))?;
+        let (directory, listener) = make_temporary(&self.tmpdir, |parent| {
+            let directory = PrivateDirectory::create_in(parent, SHELL_PREFIX)?;
+            let listener = UnixListener::bind(directory.path().join(SOCKET_NAME))?;
+            Ok((directory, listener))
+        })
+        .map_err(io::Error::other)?;
         let output = OwnedFd::from(stream.try_clone()?);
         #[expect(
             clippy::disallowed_methods,
@@ -73,7 +88,7 @@ impl TlsProgram for OpenSsl {
         )]
         let mut command = Command::new(path);
         command.args(CLIENT_OPTIONS);
-        command.args(["-connect", &address.to_string()]);
+        command.arg("-unix").arg(directory.path().join(SOCKET_NAME));
         match host {
             Host::Name(name) => command.args(["-servername", name, "-verify_hostname", name]),
             Host::Address(address) => {
@@ -87,20 +102,31 @@ impl TlsProgram for OpenSsl {
             .stdin(OwnedFd::from(stream))
             .stdout(output)
             .stderr(Stdio::piped());
-        Ok(Box::new(OpenSslProcess(command.spawn()?)))
+        let child = command.spawn()?;
+        Ok(StartedTls {
+            listener,
+            pid: child.id(),
+            process: Box::new(OpenSslProcess {
+                child,
+                _directory: directory,
+            }),
+        })
     }
 }
 
-/// A running `openssl`.
-struct OpenSslProcess(Child);
+/// A running `openssl`, and the directory of its socket.
+struct OpenSslProcess {
+    child: Child,
+    _directory: PrivateDirectory,
+}
 
 impl TlsProcess for OpenSslProcess {
     fn end(&mut self) -> String {
         // Without the process, the end of its messages is reached at once.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
         let mut messages = Vec::new();
-        if let Some(stderr) = self.0.stderr.take() {
+        if let Some(stderr) = self.child.stderr.take() {
             let _ = stderr.take(MAX_MESSAGE_BYTES).read_to_end(&mut messages);
         }
         reason_in(&String::from_utf8_lossy(&messages))
@@ -109,8 +135,8 @@ impl TlsProcess for OpenSslProcess {
 
 impl Drop for OpenSslProcess {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -205,10 +205,10 @@ impl SupervisorClient {
                 sandbox,
                 held_back,
                 untraced_reason,
-                limited_tree,
+                tree_limits,
             } => {
                 self.sandbox_report.clone_from(&sandbox);
-                self.set_limited_tree(limited_tree);
+                self.set_tree_limits(tree_limits);
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
                     return Err(StartError::Disconnected);

@@ -41,20 +41,20 @@ impl SupervisorClient {
                 pid,
                 sandbox,
                 untraced_reason,
-                limited_tree,
+                tree_limits,
                 ..
             } => {
                 let shell = StartedOnTerminal {
                     pid,
                     untraced_reason,
                 };
-                Some(Ok((shell, sandbox, limited_tree)))
+                Some(Ok((shell, sandbox, tree_limits)))
             }
             other => StartError::in_event(other).map(Err),
         });
-        let (started, enforced, limited_tree) = started.await??;
+        let (started, enforced, tree_limits) = started.await??;
         self.sandbox_report = enforced;
-        self.set_limited_tree(limited_tree);
+        self.set_tree_limits(tree_limits);
         Ok(started)
     }
 }

@@ -8,7 +8,6 @@ use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Shell, ShellPhase};
 use super::shell_command::ShellCommand;
 use super::trace::{self, TracerReuse};
-use crate::cgroup::CallCgroup;
 use crate::proc_scan;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
@@ -135,8 +134,7 @@ fn launch(
     }
     // The shell already runs, so processes that it started may be children of this process.
     let own_pid = std::process::id().cast_signed();
-    let cgroup = limits::apply(pid, own_pid, &start.limits)?;
-    let limited_tree = cgroup.as_ref().map(CallCgroup::tree).cloned();
+    let (cgroup, tree_limits) = limits::apply(pid, own_pid, &start.limits)?;
     let pipes = output.iter().map(AsFd::as_fd);
     Ok(LaunchedShell {
         shell: Shell {
@@ -157,7 +155,7 @@ fn launch(
             pid: pid.unsigned_abs(),
             sandbox: started.sandbox,
             untraced_reason,
-            limited_tree,
+            tree_limits,
         },
         host_ends: output,
     })

@@ -16,7 +16,6 @@ use super::shell_command::{
 use super::terminal::Terminal;
 use super::trace::{self, Tracer, TracerReuse};
 use super::{leader, limits};
-use crate::cgroup::CallCgroup;
 use crate::platform::{pipe, unnamed_file};
 use crate::proc_scan;
 use crate::report_socket::report_sockets;
@@ -162,8 +161,7 @@ fn try_launch(
     let confinement = confinement.unwrap_or_default();
     let (sandbox_tracer, untraced_reason) = split_tracer(confinement.tracer);
     let tracer = trace::with_input(tracer.or(sandbox_tracer), stdin);
-    let cgroup = limits::apply(pid, pid, &start.limits)?;
-    let limited_tree = cgroup.as_ref().map(CallCgroup::tree).cloned();
+    let (cgroup, tree_limits) = limits::apply(pid, pid, &start.limits)?;
     Ok(LaunchedShell {
         shell: Shell {
             pid,
@@ -186,7 +184,7 @@ fn try_launch(
             sandbox: confinement.sandbox,
             held_back: confinement.held_back,
             untraced_reason,
-            limited_tree,
+            tree_limits,
         },
         host_ends: [script, control]
             .into_iter()
@@ -337,8 +335,7 @@ fn try_launch_on_terminal(
     let started = started.unwrap_or_default();
     let (sandbox_tracer, untraced_reason) = split_tracer(started.tracer);
     let tracer = tracer.or(sandbox_tracer);
-    let cgroup = limits::apply(pid, pid, &shell.limits)?;
-    let limited_tree = cgroup.as_ref().map(CallCgroup::tree).cloned();
+    let (cgroup, tree_limits) = limits::apply(pid, pid, &shell.limits)?;
     // The shell reads its control pipe before the terminal, so it cannot have got SIGTTIN yet.
     let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
     rustix::termios::tcsetpgrp(&terminal, group)?;
@@ -366,7 +363,7 @@ fn try_launch_on_terminal(
             sandbox: started.sandbox,
             held_back: started.held_back,
             untraced_reason,
-            limited_tree,
+            tree_limits,
         },
         host_ends: Vec::new(),
     })

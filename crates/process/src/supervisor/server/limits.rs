@@ -2,7 +2,7 @@
 //! that the script starts inherits the limits. Limits that a cgroup enforces hold for all processes
 //! of the call together, the others for each process.
 
-use crate::cgroup::CallCgroup;
+use crate::cgroup::{CallCgroup, TreeLimits};
 use agent_bash_core::Limits;
 use std::io;
 
@@ -11,12 +11,17 @@ use std::io;
 const CPU_GRACE_S: u64 = 2;
 
 /// Sets the limits of a child, which must not be reaped yet, and of the descendants of `root`.
-/// Never raises a limit that is already in force. Returns the child's cgroup, if it gets one.
+/// Never raises a limit that is already in force. Returns the child's cgroup, if it gets one, and
+/// the report for the host.
 #[cfg(target_os = "linux")]
-pub(super) fn apply(pid: i32, root: i32, limits: &Limits) -> io::Result<Option<CallCgroup>> {
+pub(super) fn apply(
+    pid: i32,
+    root: i32,
+    limits: &Limits,
+) -> io::Result<(Option<CallCgroup>, TreeLimits)> {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
-    let cgroup = CallCgroup::start(limits, pid, root);
+    let (cgroup, report) = CallCgroup::start(limits, pid, root);
     let tree = cgroup.as_ref().map(|cgroup| *cgroup.tree().limits());
     let tree = tree.unwrap_or_default();
     let pid = Pid::from_raw(pid);
@@ -38,14 +43,18 @@ pub(super) fn apply(pid: i32, root: i32, limits: &Limits) -> io::Result<Option<C
         };
         prlimit(pid, resource, new)?;
     }
-    Ok(cgroup)
+    Ok((cgroup, report))
 }
 
 /// Fails for any limit: on this system a program can only set its own limits.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn apply(_: i32, _: i32, limits: &Limits) -> io::Result<Option<CallCgroup>> {
+pub(super) fn apply(
+    _: i32,
+    _: i32,
+    limits: &Limits,
+) -> io::Result<(Option<CallCgroup>, TreeLimits)> {
     if *limits == Limits::default() {
-        return Ok(None);
+        return Ok((None, TreeLimits::default()));
     }
     Err(io::Error::new(
         io::ErrorKind::Unsupported,

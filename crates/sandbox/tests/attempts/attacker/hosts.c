@@ -87,10 +87,10 @@ static int as_host(char **word)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* input DIRECTORY PROGRAM ARGUMENTS…: PROGRAM, with DIRECTORY as its standard input. */
+/* input FILE PROGRAM ARGUMENTS…: PROGRAM, with FILE, which may be a directory, as its standard input. */
 static int as_input(char **word)
 {
-	int input = must(word[0], open(word[0], O_RDONLY | O_DIRECTORY));
+	int input = must(word[0], open(word[0], O_RDONLY));
 
 	must("dup2", dup2(input, 0));
 	close(input);

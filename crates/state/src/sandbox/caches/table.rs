@@ -77,191 +77,81 @@ const fn cache(
     }
 }
 
-use PrivateCacheUse::{Always, IfHidden, IfUserHasNone, WithNetwork};
+/// Makes the table. A row has the arguments of [`cache`], and other values of its fields.
+macro_rules! caches {
+    ($($tool:literal $variable:literal $directory:literal $private_use:ident
+       $({ $($field:ident: $value:expr),* $(,)? })?;)*) => {
+        &[$(Cache {
+            $($($field: $value,)*)?
+            ..cache($tool, $variable, $directory, PrivateCacheUse::$private_use)
+        }),*]
+    };
+}
 
-pub(super) const CACHES: &[Cache] = &[
-    Cache {
-        misses: &["ENOTCACHED"],
-        ..cache("npm", "npm_config_cache", ".npm", WithNetwork)
-    },
-    cache(
-        "corepack",
-        "COREPACK_HOME",
-        ".cache/node/corepack",
-        WithNetwork,
-    ),
+pub(super) const CACHES: &[Cache] = caches! {
+    "npm" "npm_config_cache" ".npm" WithNetwork { misses: &["ENOTCACHED"] };
+    "corepack" "COREPACK_HOME" ".cache/node/corepack" WithNetwork;
     // pnpm 12 reads the variables `pnpm_config_…`; versions up to 10 read `npm_config_…`.
-    Cache {
-        misses: &[
-            "ERR_PNPM_NO_OFFLINE",
-            "STORE_OPERATION_LOCK",
-            "STORE_DIR_OPEN_OPERATION_LOCK",
-        ],
-        ..cache(
-            "pnpm-store",
-            "pnpm_config_store_dir",
-            ".local/share/pnpm/store",
-            Always,
-        )
-    },
-    cache("pnpm-cache", "pnpm_config_cache_dir", ".cache/pnpm", Always),
-    cache(
-        "pnpm-state",
-        "pnpm_config_state_dir",
-        ".local/state/pnpm",
-        Always,
-    ),
-    Cache {
+    "pnpm-store" "pnpm_config_store_dir" ".local/share/pnpm/store" Always {
+        misses: &["ERR_PNPM_NO_OFFLINE", "STORE_OPERATION_LOCK", "STORE_DIR_OPEN_OPERATION_LOCK"],
+    };
+    "pnpm-cache" "pnpm_config_cache_dir" ".cache/pnpm" Always;
+    "pnpm-state" "pnpm_config_state_dir" ".local/state/pnpm" Always;
+    "yarn" "YARN_CACHE_FOLDER" ".cache/yarn" Always {
         misses: &["in our cache (possible versions are"],
-        ..cache("yarn", "YARN_CACHE_FOLDER", ".cache/yarn", Always)
-    },
-    cache(
-        "yarn-berry",
-        "YARN_GLOBAL_FOLDER",
-        ".yarn/berry",
-        WithNetwork,
-    ),
-    cache(
-        "bun",
-        "BUN_INSTALL_CACHE_DIR",
-        ".bun/install/cache",
-        WithNetwork,
-    ),
-    cache("deno", "DENO_DIR", ".cache/deno", WithNetwork),
-    cache(
-        "electron",
-        "electron_config_cache",
-        ".cache/electron",
-        WithNetwork,
-    ),
-    cache(
-        "cypress",
-        "CYPRESS_CACHE_FOLDER",
-        ".cache/Cypress",
-        IfUserHasNone,
-    ),
-    cache(
-        "playwright",
-        "PLAYWRIGHT_BROWSERS_PATH",
-        ".cache/ms-playwright",
-        IfUserHasNone,
-    ),
-    cache(
-        "puppeteer",
-        "PUPPETEER_CACHE_DIR",
-        ".cache/puppeteer",
-        IfUserHasNone,
-    ),
-    cache("pip", "PIP_CACHE_DIR", ".cache/pip", WithNetwork),
-    cache("uv", "UV_CACHE_DIR", ".cache/uv", Always),
+    };
+    "yarn-berry" "YARN_GLOBAL_FOLDER" ".yarn/berry" WithNetwork;
+    "bun" "BUN_INSTALL_CACHE_DIR" ".bun/install/cache" WithNetwork;
+    "deno" "DENO_DIR" ".cache/deno" WithNetwork;
+    "electron" "electron_config_cache" ".cache/electron" WithNetwork;
+    "cypress" "CYPRESS_CACHE_FOLDER" ".cache/Cypress" IfUserHasNone;
+    "playwright" "PLAYWRIGHT_BROWSERS_PATH" ".cache/ms-playwright" IfUserHasNone;
+    "puppeteer" "PUPPETEER_CACHE_DIR" ".cache/puppeteer" IfUserHasNone;
+    "pip" "PIP_CACHE_DIR" ".cache/pip" WithNetwork;
+    "uv" "UV_CACHE_DIR" ".cache/uv" Always;
     // Also holds virtual environments.
-    cache(
-        "poetry",
-        "POETRY_CACHE_DIR",
-        ".cache/pypoetry",
-        IfUserHasNone,
-    ),
-    cache("pipenv", "PIPENV_CACHE_DIR", ".cache/pipenv", WithNetwork),
-    cache("pdm", "PDM_CACHE_DIR", ".cache/pdm", WithNetwork),
-    cache("conda", "CONDA_PKGS_DIRS", ".conda/pkgs", WithNetwork),
-    cache(
-        "pre-commit",
-        "PRE_COMMIT_HOME",
-        ".cache/pre-commit",
-        WithNetwork,
-    ),
-    cache(
-        "matplotlib",
-        "MPLCONFIGDIR",
-        ".config/matplotlib",
-        IfUserHasNone,
-    ),
-    cache(
-        "jupyter",
-        "JUPYTER_RUNTIME_DIR",
-        ".local/share/jupyter/runtime",
-        Always,
-    ),
+    "poetry" "POETRY_CACHE_DIR" ".cache/pypoetry" IfUserHasNone;
+    "pipenv" "PIPENV_CACHE_DIR" ".cache/pipenv" WithNetwork;
+    "pdm" "PDM_CACHE_DIR" ".cache/pdm" WithNetwork;
+    "conda" "CONDA_PKGS_DIRS" ".conda/pkgs" WithNetwork;
+    "pre-commit" "PRE_COMMIT_HOME" ".cache/pre-commit" WithNetwork;
+    "matplotlib" "MPLCONFIGDIR" ".config/matplotlib" IfUserHasNone;
+    "jupyter" "JUPYTER_RUNTIME_DIR" ".local/share/jupyter/runtime" Always;
     // A mark that jupyter makes as soon as the directory of `ipython` exists.
-    Cache {
-        parts: &["migrated"],
-        ..cache(
-            "jupyter-config",
-            "JUPYTER_CONFIG_DIR",
-            ".jupyter",
-            IfUserHasNone,
-        )
-    },
-    cache("ipython", "IPYTHONDIR", ".ipython", IfUserHasNone),
-    cache(
-        "huggingface",
-        "HF_HUB_CACHE",
-        ".cache/huggingface/hub",
-        IfUserHasNone,
-    ),
-    cache("go-build", "GOCACHE", ".cache/go-build", Always),
-    cache("go-mod", "GOMODCACHE", "go/pkg/mod", WithNetwork),
-    cache(
-        "golangci-lint",
-        "GOLANGCI_LINT_CACHE",
-        ".cache/golangci-lint",
-        Always,
-    ),
-    cache(
-        "staticcheck",
-        "STATICCHECK_CACHE",
-        ".cache/staticcheck",
-        Always,
-    ),
-    Cache {
-        parts: &[
-            "registry",
-            "git",
-            ".package-cache",
-            ".package-cache-mutate",
-            ".global-cache",
-        ],
+    "jupyter-config" "JUPYTER_CONFIG_DIR" ".jupyter" IfUserHasNone { parts: &["migrated"] };
+    "ipython" "IPYTHONDIR" ".ipython" IfUserHasNone;
+    "huggingface" "HF_HUB_CACHE" ".cache/huggingface/hub" IfUserHasNone;
+    "go-build" "GOCACHE" ".cache/go-build" Always;
+    "go-mod" "GOMODCACHE" "go/pkg/mod" WithNetwork;
+    "golangci-lint" "GOLANGCI_LINT_CACHE" ".cache/golangci-lint" Always;
+    "staticcheck" "STATICCHECK_CACHE" ".cache/staticcheck" Always;
+    "cargo" "CARGO_HOME" ".cargo" WithNetwork {
+        parts: &["registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache"],
         settings: &["config", "config.toml"],
-        ..cache("cargo", "CARGO_HOME", ".cargo", WithNetwork)
-    },
-    cache("ccache", "CCACHE_DIR", ".cache/ccache", Always),
-    cache("sccache", "SCCACHE_DIR", ".cache/sccache", Always),
-    cache("zig", "ZIG_GLOBAL_CACHE_DIR", ".cache/zig", Always),
-    cache("dune", "DUNE_CACHE_ROOT", ".cache/dune", Always),
-    Cache {
+    };
+    "ccache" "CCACHE_DIR" ".cache/ccache" Always;
+    "sccache" "SCCACHE_DIR" ".cache/sccache" Always;
+    "zig" "ZIG_GLOBAL_CACHE_DIR" ".cache/zig" Always;
+    "dune" "DUNE_CACHE_ROOT" ".cache/dune" Always;
+    "gradle" "GRADLE_USER_HOME" ".gradle" Always {
         parts: &["caches", "wrapper", "daemon", "native", ".tmp"],
         settings: &["init.gradle", "init.gradle.kts", "init.d"],
-        ..cache("gradle", "GRADLE_USER_HOME", ".gradle", Always)
-    },
-    Cache {
+    };
+    "maven" "MAVEN_OPTS" ".m2/repository" WithNetwork {
         value: VariableValue::Option("-Dmaven.repo.local="),
-        ..cache("maven", "MAVEN_OPTS", ".m2/repository", WithNetwork)
-    },
-    cache(
-        "coursier",
-        "COURSIER_CACHE",
-        ".cache/coursier/v1",
-        WithNetwork,
-    ),
-    cache("nuget", "NUGET_PACKAGES", ".nuget/packages", WithNetwork),
-    cache(
-        "composer",
-        "COMPOSER_CACHE_DIR",
-        ".cache/composer",
-        WithNetwork,
-    ),
-    cache("bundler", "BUNDLE_USER_CACHE", ".bundle/cache", WithNetwork),
-    cache("r", "R_USER_CACHE_DIR", ".cache/R", Always),
-    cache("helm", "HELM_CACHE_HOME", ".cache/helm", WithNetwork),
-    cache("kubectl", "KUBECACHEDIR", ".kube/cache", Always),
-    cache("trivy", "TRIVY_CACHE_DIR", ".cache/trivy", WithNetwork),
+    };
+    "coursier" "COURSIER_CACHE" ".cache/coursier/v1" WithNetwork;
+    "nuget" "NUGET_PACKAGES" ".nuget/packages" WithNetwork;
+    "composer" "COMPOSER_CACHE_DIR" ".cache/composer" WithNetwork;
+    "bundler" "BUNDLE_USER_CACHE" ".bundle/cache" WithNetwork;
+    "r" "R_USER_CACHE_DIR" ".cache/R" Always;
+    "helm" "HELM_CACHE_HOME" ".cache/helm" WithNetwork;
+    "kubectl" "KUBECACHEDIR" ".kube/cache" Always;
+    "trivy" "TRIVY_CACHE_DIR" ".cache/trivy" WithNetwork;
     // gpg creates a missing directory only if it has this name.
-    Cache {
-        misses: &["o secret key", "o public key"],
-        ..cache(".gnupg", "GNUPGHOME", ".gnupg", IfHidden)
-    },
-    cache("buf", "BUF_CACHE_DIR", ".cache/buf", WithNetwork),
-];
+    ".gnupg" "GNUPGHOME" ".gnupg" IfHidden { misses: &["o secret key", "o public key"] };
+    "buf" "BUF_CACHE_DIR" ".cache/buf" WithNetwork;
+};
 
 /// pnpm 12 creates the locks of its store and of the project in `/tmp`, even if `TMPDIR` is another
 /// directory.

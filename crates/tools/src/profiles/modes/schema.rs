@@ -24,10 +24,9 @@ For complex scripts, write them to a file first and then execute the file.
 
 pub(crate) fn field(_: &Profile, name: &str) -> Value {
     match name {
-        "command" => json!({
-            "type": "string",
-            "description": "Shell command to execute via bash -c"
-        }),
+        "command" => {
+            json!({ "type": "string", "description": "Shell command to execute via bash -c" })
+        }
         "mode" => json!({
             "type": "string",
             "enum": ["default", "slow", "background"],

@@ -71,6 +71,17 @@ pub(super) enum Checked {
     Other,
 }
 
+impl Checked {
+    /// Returns the decision for a secret that begins at `start`, before its checked part.
+    fn beginning_at(self, start: usize) -> Self {
+        match self {
+            Self::Secret(rest, letters) => Self::Secret(start..rest.end, letters),
+            Self::Open(_) => Self::Open(start),
+            other => other,
+        }
+    }
+}
+
 impl Context<'_> {
     pub(super) fn check(&self, form: Form, hit: Range<usize>) -> Checked {
         match form {
@@ -215,13 +226,10 @@ impl Context<'_> {
         if digits < min_digits || !is_whole {
             return Checked::Other;
         }
-        match self.check_following(hit, Letters::Token(TokenLetters::Word), |rest| {
+        let checked = self.check_following(hit, Letters::Token(TokenLetters::Word), |rest| {
             rest.len() >= min_length && is_random(rest)
-        }) {
-            Checked::Secret(rest, letters) => Checked::Secret(start..rest.end, letters),
-            Checked::Open(_) => Checked::Open(start),
-            other => other,
-        }
+        });
+        checked.beginning_at(start)
     }
 
     fn infix_token(&self, hit: &Range<usize>) -> Checked {
@@ -237,13 +245,10 @@ impl Context<'_> {
         {
             start += 1;
         }
-        match self.check_following(hit, Letters::Percent, |rest| {
+        let checked = self.check_following(hit, Letters::Percent, |rest| {
             rest.len() >= min_length && is_random(rest)
-        }) {
-            Checked::Secret(rest, letters) => Checked::Secret(start..rest.end, letters),
-            Checked::Open(_) => Checked::Open(start),
-            other => other,
-        }
+        });
+        checked.beginning_at(start)
     }
 
     /// Checks `Authorization: SCHEME CREDENTIALS`, or the credentials alone.

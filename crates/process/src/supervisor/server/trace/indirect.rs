@@ -6,6 +6,7 @@ use super::record::{ChangeRecord, IncompleteReason, TraceContext};
 use super::recorded_root::FileLocation;
 use super::touched::CallArguments;
 use agent_bash_changes::Touch;
+use agent_bash_core::words;
 use agent_bash_notify::WaitingCall;
 use agent_bash_os::process_of_thread;
 use agent_bash_sandbox::trace::{IndirectEffect, memory};
@@ -13,34 +14,10 @@ use rustix::fs::FileType;
 use std::fs::read_to_string;
 
 /// File systems that do not store their files in a file or a directory, and read-only file systems.
-const UNBACKED_FILE_SYSTEMS: &[&str] = &[
-    "",
-    "none",
-    "bind",
-    "tmpfs",
-    "ramfs",
-    "proc",
-    "sysfs",
-    "devtmpfs",
-    "devpts",
-    "mqueue",
-    "cgroup",
-    "cgroup2",
-    "bpf",
-    "tracefs",
-    "debugfs",
-    "securityfs",
-    "hugetlbfs",
-    "configfs",
-    "pstore",
-    "efivarfs",
-    "binfmt_misc",
-    "selinuxfs",
-    "squashfs",
-    "erofs",
-    "iso9660",
-    "cramfs",
-    "romfs",
+const UNBACKED_FILE_SYSTEMS: &[&str] = words![
+    "none bind tmpfs ramfs proc sysfs devtmpfs devpts mqueue cgroup cgroup2 bpf tracefs debugfs",
+    "securityfs hugetlbfs configfs pstore efivarfs binfmt_misc selinuxfs squashfs erofs iso9660",
+    "cramfs romfs",
 ];
 
 impl TraceContext {
@@ -77,7 +54,7 @@ impl TraceContext {
                 let address = call.arguments.get(usize::from(argument)).copied();
                 let kind = memory::text(thread, address.unwrap_or_default()).unwrap_or_default();
                 let kind = String::from_utf8_lossy(&kind).into_owned();
-                let stores = !UNBACKED_FILE_SYSTEMS.contains(&&*kind);
+                let stores = !kind.is_empty() && !UNBACKED_FILE_SYSTEMS.contains(&&*kind);
                 stores.then(|| {
                     format!(
                         "a file system was mounted that may store its files in the directory ({kind})"

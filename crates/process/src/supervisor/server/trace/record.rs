@@ -8,7 +8,7 @@ use super::touched::{self, CallEffect};
 use agent_bash_changes::{
     BackgroundChanges, ChangesError, OutsideFile, RecordOutcome, Recorder, Touch,
 };
-use agent_bash_core::sandbox::{Plan, RedirectedFile, Tier};
+use agent_bash_core::sandbox::{HiddenPaths, Plan, RedirectedFile, Tier};
 use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::trace::{self, IndirectEffect};
 use rustix::fs::FileType;
@@ -30,49 +30,34 @@ pub(super) trait ChangeRecord {
     ) -> Result<RecordOutcome, ChangesError>;
 }
 
-impl ChangeRecord for Recorder {
-    fn is_of_running_call(&self) -> bool {
-        true
-    }
+macro_rules! change_record {
+    ($type:ty, $is_of_running_call:literal) => {
+        impl ChangeRecord for $type {
+            fn is_of_running_call(&self) -> bool {
+                $is_of_running_call
+            }
 
-    fn root(&self) -> &Path {
-        self.root()
-    }
+            fn root(&self) -> &Path {
+                self.root()
+            }
 
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
-        self.before(path, touch)
-    }
+            fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
+                self.before(path, touch)
+            }
 
-    fn before_outside(
-        &mut self,
-        file: &OutsideFile<'_>,
-        touch: Touch,
-    ) -> Result<RecordOutcome, ChangesError> {
-        self.before_outside(file, touch)
-    }
+            fn before_outside(
+                &mut self,
+                file: &OutsideFile<'_>,
+                touch: Touch,
+            ) -> Result<RecordOutcome, ChangesError> {
+                self.before_outside(file, touch)
+            }
+        }
+    };
 }
 
-impl ChangeRecord for BackgroundChanges {
-    fn is_of_running_call(&self) -> bool {
-        false
-    }
-
-    fn root(&self) -> &Path {
-        self.root()
-    }
-
-    fn before(&mut self, path: &Path, touch: Touch) -> Result<RecordOutcome, ChangesError> {
-        self.before(path, touch)
-    }
-
-    fn before_outside(
-        &mut self,
-        file: &OutsideFile<'_>,
-        touch: Touch,
-    ) -> Result<RecordOutcome, ChangesError> {
-        self.before_outside(file, touch)
-    }
-}
+change_record!(Recorder, true);
+change_record!(BackgroundChanges, false);
 
 /// The reason why a record is incomplete.
 pub(super) struct IncompleteReason {
@@ -123,6 +108,9 @@ pub(super) struct TraceContext {
     plan: Option<Plan>,
     /// The last writes of the call that the plan refuses, the latest last.
     refused: Vec<PathBuf>,
+    /// The last files that the plan protects and whose write permission the call has queried, the
+    /// latest last.
+    refused_queries: Vec<PathBuf>,
 }
 
 /// The maximum number of reported refused writes.
@@ -140,17 +128,22 @@ impl TraceContext {
             is_guarded,
             plan,
             refused: Vec::new(),
+            refused_queries: Vec::new(),
         }
     }
 
     /// Returns the paths of the sandbox whose files must not be read.
-    pub(super) fn hidden(&self) -> &[PathBuf] {
-        self.plan.as_ref().map_or(&[], |plan| &plan.hidden)
+    pub(super) fn hidden(&self) -> HiddenPaths {
+        let plan = self.plan.as_ref();
+        plan.map_or_else(HiddenPaths::default, |plan| plan.hidden.clone())
     }
 
-    /// Returns the writes that the sandbox has refused since the last call of this function.
+    /// Returns the writes that the sandbox has refused since the last call of this function. If
+    /// there are none, returns the protected files whose write permission the call has queried.
     pub(super) fn take_refused(&mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.refused)
+        let queries = std::mem::take(&mut self.refused_queries);
+        let refused = std::mem::take(&mut self.refused);
+        if refused.is_empty() { queries } else { refused }
     }
 
     /// Remembers the writes of a system call that the sandbox refuses. Catches panics, as
@@ -158,11 +151,15 @@ impl TraceContext {
     pub(super) fn note_refusals(&mut self, listener: &Listener, call: &WaitingCall) {
         let note = AssertUnwindSafe(|| {
             for effect in effects(listener, call).unwrap_or_default() {
-                if let CallEffect::Touches(file, _) = effect
-                    && let Ok(path) = file.path()
+                let (file, is_query) = match effect {
+                    CallEffect::Touches(file, _) => (file, false),
+                    CallEffect::AsksToWrite(file) => (file, true),
+                    _ => continue,
+                };
+                if let Ok(path) = file.path()
                     && !self.excludes(&path)
                 {
-                    self.note_refused(&file, &path);
+                    self.note_refused(&file, &path, is_query);
                 }
             }
         });
@@ -170,8 +167,9 @@ impl TraceContext {
         let _ = catch_unwind(note);
     }
 
-    /// Remembers a write that the sandbox refuses.
-    fn note_refused(&mut self, file: &NamedFile, path: &Path) {
+    /// Remembers a write that the sandbox refuses, or a query about one. The tier base refuses no
+    /// queries.
+    fn note_refused(&mut self, file: &NamedFile, path: &Path, is_query: bool) {
         let is_device = matches!(
             file.kind(),
             Some(FileType::CharacterDevice | FileType::BlockDevice)
@@ -180,16 +178,26 @@ impl TraceContext {
             let is_ignored = path
                 .components()
                 .any(|component| component.as_os_str() == IGNORED_DIRECTORY);
-            plan.refuses_write(path) && !is_ignored && !is_device && !is_virtual(path)
+            let is_observed = !is_query || plan.tier == Tier::Full;
+            is_observed
+                && plan.refuses_write(path)
+                && !is_ignored
+                && !is_device
+                && !is_virtual(path)
         };
         if !self.plan.as_ref().is_some_and(refuses) {
             return;
         }
-        self.refused.retain(|earlier| earlier != path);
-        if self.refused.len() == MAX_REFUSED {
-            self.refused.remove(0);
+        let remembered = if is_query {
+            &mut self.refused_queries
+        } else {
+            &mut self.refused
+        };
+        remembered.retain(|earlier| earlier != path);
+        if remembered.len() == MAX_REFUSED {
+            remembered.remove(0);
         }
-        self.refused.push(path.to_owned());
+        remembered.push(path.to_owned());
     }
 
     /// True if a mount of the sandbox refuses the change. The mount is lost if a process outside
@@ -272,7 +280,7 @@ impl TraceContext {
                     };
                     path.is_ok_and(|path| self.excludes(&path) || is_harmless(&path))
                 }
-                CallEffect::MakesFifo(_) => true,
+                CallEffect::MakesFifo(_) | CallEffect::AsksToWrite(_) => true,
                 CallEffect::WritesToFifo(file) => {
                     let path = file.path();
                     path.is_ok_and(|path| self.excludes(&path) || self.sockets.knows_fifo(&path))
@@ -318,6 +326,7 @@ impl TraceContext {
                     let path = file.path().map_err(IncompleteReason::unreadable_path)?;
                     self.sockets.record_fifo(path);
                 }
+                CallEffect::AsksToWrite(_) => {}
                 CallEffect::WritesToFifo(file) | CallEffect::WritesToDevice(file) => {
                     if let Some(reason) = self.open_file_reason(file) {
                         return Err(IncompleteReason::of(reason));
@@ -348,7 +357,7 @@ impl TraceContext {
             return Ok(());
         }
         if is_immediate && record.is_of_running_call() {
-            self.note_refused(file, &path);
+            self.note_refused(file, &path, false);
         }
         // A stored state is another name of the file, and would count as a change of it.
         if self.is_refused_by_mount(file, &path, touch) {

@@ -31,14 +31,8 @@ const HARMLESS_SERVICES: &[&str] = words![
 ];
 
 /// Beginnings of the names of harmless services in a user's directory of sockets.
-const HARMLESS_USER_SERVICES: &[&str] = &[
-    "gnupg/",
-    "keyring/",
-    "pipewire-",
-    "pulse/native",
-    "ssh-agent",
-    "wayland-",
-];
+const HARMLESS_USER_SERVICES: &[&str] =
+    words!["gnupg/ keyring/ pipewire- pulse/native ssh-agent wayland-"];
 
 /// The directories of all users' sockets; the user's number follows.
 const USER_DIRECTORIES: &[&str] = &["/run/user/", "/var/run/user/"];

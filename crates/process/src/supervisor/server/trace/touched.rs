@@ -27,6 +27,8 @@ pub(super) enum CallEffect {
     WritesToFifo(NamedFile),
     /// Opens a block device for writing.
     WritesToDevice(NamedFile),
+    /// Changes nothing, but asks whether the process can write a file.
+    AsksToWrite(NamedFile),
 }
 
 /// Returns the effects of a system call; empty if it will fail.
@@ -119,6 +121,9 @@ impl CallArguments<'_> {
                     return Ok(Some(CallEffect::WritesToDevice(file)));
                 }
                 touch_by_open(flags, kind)
+            }
+            (FileEffect::AsksToWrite(_), _) => {
+                return Ok(kind.map(|_| CallEffect::AsksToWrite(file)));
             }
             (FileEffect::CreatesName, _) => kind.is_none().then_some(Touch::Name),
             (FileEffect::RemovesName, _) => touch_by_removal(kind),

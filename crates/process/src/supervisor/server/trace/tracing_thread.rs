@@ -131,8 +131,8 @@ impl TracingThread {
             }
             Order::Record(RecordOrder { set, live, started }) => {
                 let hidden = self.context.hidden();
-                let mut recorder = Recorder::open(&set)
-                    .map(|recorder| recorder.with_hidden_paths(hidden.to_vec()));
+                let mut recorder =
+                    Recorder::open(&set).map(|recorder| recorder.with_hidden_paths(hidden));
                 self.context.take_refused();
                 let call_pids = live
                     .as_ref()
