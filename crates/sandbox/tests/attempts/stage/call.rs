@@ -156,9 +156,10 @@ impl RunEnvironment<'_> {
             "" => String::new(),
             _ => format!("--earlier {EARLIER}"),
         };
-        let git_copy = match row.git_copy {
-            true if *tier == Tier::Full => format!("--git-copy {OUTSIDE}/git-copy"),
-            _ => String::new(),
+        let git_copy = if row.git_copy && *tier == Tier::Full {
+            format!("--git-copy {OUTSIDE}/git-copy")
+        } else {
+            String::new()
         };
         let network = match row.network.as_str() {
             HOSTS => {
