@@ -99,12 +99,10 @@ fn key(name: &str) -> Option<Key> {
     {
         return Some(Key::Function(number));
     }
-    let mut named = NAMED_KEYS.iter();
-    let named = named.find(|(_, names)| {
-        let mut names = names.iter();
-        names.any(|known| known.eq_ignore_ascii_case(name))
-    });
-    named.map(|(key, _)| key.clone())
+    let is_named = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(name));
+    let mut rows = NAMED_KEYS.iter();
+    let row = rows.find(|(_, words)| is_named(words));
+    row.map(|(key, _)| key.clone())
 }
 
 #[cfg(test)]

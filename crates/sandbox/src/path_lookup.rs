@@ -83,9 +83,8 @@ impl PathLookup {
                 }
                 let path = directory.join(name);
                 match below.find(name) {
-                    HiddenName::Visible => {}
                     HiddenName::Hidden if path.exists() => found.existing.push(path),
-                    HiddenName::Hidden => {}
+                    HiddenName::Hidden | HiddenName::Visible => {}
                     HiddenName::ContainsHidden(inner) => {
                         if path.is_symlink() {
                             let names = inner.relative_paths();

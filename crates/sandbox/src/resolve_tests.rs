@@ -182,7 +182,7 @@ fn secrets_of_the_system_are_hidden_from_a_host_that_can_read_them() {
 fn secrets_are_hidden_unless_named_as_readable() {
     let home = Home::new();
     let ssh = home.path.join(".ssh");
-    let hides = |wanted| {
+    let hides = |wanted: &_| {
         home.plan(wanted, "main")
             .unwrap()
             .hidden

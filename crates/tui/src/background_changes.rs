@@ -169,8 +169,8 @@ pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionO
         lines.append(&mut not_done);
     }
     ActionOutcome {
-        refused,
         lines,
+        refused,
         not_done,
         ..ActionOutcome::of(sets, &all, "")
     }

@@ -46,7 +46,7 @@ struct PathList<'a> {
     is_of_homes: bool,
 }
 
-impl<'a> PathList<'a> {
+impl PathList<'_> {
     fn rest<'p>(&self, path: &'p Path) -> &'p [u8] {
         &path.as_os_str().as_bytes()[self.skipped..]
     }
@@ -113,10 +113,10 @@ impl<'a> HiddenBelow<'a> {
     /// several times.
     pub fn names(&self) -> impl Iterator<Item = &'a OsStr> {
         self.lists.iter().flat_map(|list| {
-            let (list, mut last) = (*list, None);
+            let (list, mut previous) = (*list, None);
             list.paths.iter().filter_map(move |path| {
                 let name = list.rest(path).split(|byte| *byte == b'/').next()?;
-                (last.replace(name) != Some(name)).then_some(OsStr::from_bytes(name))
+                (previous.replace(name) != Some(name)).then_some(OsStr::from_bytes(name))
             })
         })
     }
