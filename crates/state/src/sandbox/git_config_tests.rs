@@ -79,7 +79,7 @@ fn harmless_keys_are_written_in_place_and_others_are_named() {
     let repository = Repository::new();
     let before = PathIdentity::of(&repository.redirected.file);
     let dropped = repository.appended(
-        "[user]\n\tname = A \\\n\tB\n[core]\n\tfsmonitor = x\n[CORE]\nhooksPath=y\n[alias]\n\ts = !z\n\
+        "[user]\n\tname = A \\\nB\n[core]\n\tfsmonitor = x\n[CORE]\nhooksPath=y\n[alias]\n\ts = !z\n\
          [branch \"side\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[include]\n\tpath = ../x\n\
          [remote \"fork\"]\n\turl = git@example.org:b\n\tfetch = +refs/heads/*:refs/remotes/fork/*\n\
          [submodule \"s\"]\n\tactive = true\n\turl = https://example.org/s\n\tupdate = !z\n",
@@ -109,7 +109,7 @@ fn harmless_keys_are_written_in_place_and_others_are_named() {
             "remote.origin.url=https://example.org/a",
             "submodule.s.active=true",
             "submodule.s.url=https://example.org/s",
-            "user.name=A \tB",
+            "user.name=A B",
         ]
     );
     // Another file would lose the mounts of running sandboxes.
