@@ -230,6 +230,7 @@ async fn run_locally(
             StartedCallEnd::Ran(ran) => {
                 ran.changed = changed;
                 if let Some(sandbox) = &mut ran.sandbox {
+                    sandbox.merge_git_config(&tool.sandbox, &tool.clock).await;
                     sandbox.find_changed(&tool.sandbox, &tool.clock).await;
                 }
             }
@@ -250,6 +251,9 @@ async fn run_locally(
         cancel,
     );
     let outcome = askpass::serving(tool, askpass, outcome).await;
+    if let Some(sandbox) = &mut sandbox {
+        sandbox.merge_git_config(&tool.sandbox, &tool.clock).await;
+    }
     let changed = changes::complete_record(tool, change_record, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(sandbox) = &mut sandbox {

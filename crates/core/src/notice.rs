@@ -246,6 +246,12 @@ pub enum NoticeKind {
         /// The files; absolute.
         paths: Vec<String>,
     },
+    /// Changes of the repository's `.git/config` that the sandbox did not keep, because they are
+    /// dangerous outside of it.
+    GitConfigDropped {
+        /// The keys, at most 20; or `all changes`, with the reason.
+        keys: Vec<String>,
+    },
     /// A program was ended by SIGSYS, because it used system calls that the sandbox does not
     /// support.
     SandboxUnsupported,

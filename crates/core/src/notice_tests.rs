@@ -244,6 +244,12 @@ fn sandbox_notices_have_their_sentences() {
             "This trial would change /p/.envrc, which run or configure programs outside of the sandbox.",
         ),
         (
+            NoticeKind::GitConfigDropped {
+                keys: vec!["core.fsmonitor".to_owned(), "alias.x".to_owned()],
+            },
+            "The sandbox did not keep these changes of .git/config, which could affect programs outside of it: core.fsmonitor, alias.x.",
+        ),
+        (
             NoticeKind::SandboxUnknown {
                 unknown: vec![UnknownObservation::Changed, UnknownObservation::Denied],
             },

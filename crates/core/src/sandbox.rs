@@ -40,6 +40,22 @@ pub struct Plan {
     pub devices: Vec<PathBuf>,
     /// The caches of tools that the call may write.
     pub caches: Caches,
+    /// The repository's `config`, if the call writes a private copy of that file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_config: Option<RedirectedFile>,
+}
+
+/// A protected file of which a sandboxed call sees and writes a private copy. [`Tier::Full`] mounts
+/// a symbolic link to the copy over the file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedirectedFile {
+    /// The protected file.
+    pub file: PathBuf,
+    /// The writable directory with the copy.
+    pub directory: PathBuf,
+    /// The symbolic link to the copy, outside of `directory`.
+    pub link: PathBuf,
 }
 
 /// The caches of tools that a sandboxed call may write. Changes in them are not recorded.
@@ -74,6 +90,7 @@ impl Plan {
             protected: Vec::new(),
             devices: Vec::new(),
             caches: Caches::default(),
+            git_config: None,
         }
     }
 

@@ -1,5 +1,8 @@
-//! Looks up paths below another root directory.
+//! Looks up paths below another root directory, or without following links.
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// True if `path` exists for a process with the root directory `root`, where absolute symbolic
@@ -19,6 +22,23 @@ pub fn exists_in_root(root: &Path, path: &Path) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub fn exists_in_root(_: &Path, _: &Path) -> bool {
     false
+}
+
+/// Opens an existing path with these flags; a symbolic link in the path is an error.
+///
+/// # Errors
+/// `ELOOP` for a link, or the system's error. `ENOSYS` before Linux 5.6.
+#[cfg(target_os = "linux")]
+pub fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{CWD, Mode, ResolveFlags, openat2};
+    let flags = flags | OFlags::CLOEXEC;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}
+
+/// Returns an error: only Linux supports the lookup.
+#[cfg(not(target_os = "linux"))]
+pub fn open_without_links(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
+    Err(Errno::OPNOTSUPP)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,8 +1,8 @@
 //! Operating-system facilities for several crates: process identity ([`ProcessIdentity`],
 //! [`ProcessInfo`]), private directories ([`PrivateDir`]), removing a tree ([`remove_tree`]),
 //! files of an untrusted type ([`open_regular`]), lookups in the kernel's caches ([`open_cached`])
-//! and below another root ([`exists_in_root`]), numbers and sweeps that processes share
-//! ([`Counter`], [`SweepProgress`]), and on Linux the mount table.
+//! below another root ([`exists_in_root`]) and without links ([`open_without_links`]), numbers and
+//! sweeps that processes share ([`Counter`], [`SweepProgress`]), and on Linux the mount table.
 //!
 //! Not here: starting processes (`agent-bash-process`), and the meaning of the files.
 
@@ -25,7 +25,7 @@ pub use cached::open_cached;
 pub use counter::{Counter, lock_file};
 pub use handle::ProcessHandle;
 pub use identity::ProcessIdentity;
-pub use in_root::exists_in_root;
+pub use in_root::{exists_in_root, open_without_links};
 #[cfg(target_os = "linux")]
 pub use mount::{is_btrfs, mountinfo_fields, mountinfo_path};
 pub use private_dir::{PrivateDir, is_linked};

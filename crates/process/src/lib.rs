@@ -10,6 +10,7 @@
 //! - [`Transport`]: a program that carries bytes to a remote host, such as `ssh`.
 //! - [`listening_addresses`]: the TCP addresses on which processes listen.
 //! - [`DelegatedCgroup`]: limits for all processes of a call together.
+//! - [`GitConfigProgram`]: reads and writes files in git's configuration format.
 //! - [`SandboxWatch`]: observes a shell's sandbox from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
@@ -22,6 +23,7 @@ mod cgroup;
 mod clock;
 pub mod environment;
 mod foreground;
+mod git_config;
 mod git_settings;
 mod inherited;
 mod interrupt;
@@ -55,6 +57,7 @@ pub use askpass::{ASKPASS_VARIABLES, Asker, Askpass, AskpassPrompt};
 pub use cgroup::{DelegatedCgroup, LimitedTree, NoCgroup, TreeLimits};
 pub use clock::SystemClock;
 pub use foreground::in_foreground;
+pub use git_config::{GitConfigProgram, GitConfigValues};
 pub use inherited::Inherited;
 pub use interrupt::{interrupt_below, ticks_since_boot};
 pub use leftovers::Leftovers;

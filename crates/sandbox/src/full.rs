@@ -54,6 +54,10 @@ pub(crate) fn enter(
     }
     if let Some(plan) = plan {
         entered = create_mounts(plan, &order.writable)?;
+        if let (Some(redirected), None) = (&plan.git_config, &order.trial) {
+            // Without this mount, which Linux 5.2 supports, the file stays read-only.
+            let _ = writable::redirect(redirected);
+        }
     }
     // The working directory still refers to the covered mount.
     let returned = directory.and_then(rustix::process::chdir);

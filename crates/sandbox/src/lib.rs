@@ -36,7 +36,7 @@ pub use plan::{Order, TraceScope};
 pub use resolve::{
     ChangedPath, HostFacts, KnownWorkspace, NameScan, NotCached, ParentDirectories, PathIdentity,
     PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, leads_out, links_and_target,
-    protected_among, resolve, user_secrets, with_resolved_parent, workspace,
+    protected_among, repository_config, resolve, user_secrets, with_resolved_parent, workspace,
 };
 #[cfg(target_os = "linux")]
 pub use sockets::SocketGuard;

@@ -18,6 +18,7 @@ mod system_secrets;
 mod workspace;
 
 pub use error::ResolveError;
+pub use git::repository_config;
 pub use links::{leads_out, links_and_target, with_resolved_parent};
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
@@ -216,11 +217,8 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         WriteLevel::WorkspaceWrite => resolver.caches(&wanted.caches, &hidden, facts),
     };
     let plan = Plan {
-        level: wanted.level,
         network: wanted.network,
         hosts,
-        secrets: Vec::new(),
-        tier: facts.tier,
         writable: writable.into_iter().collect(),
         hidden,
         protected: protected.into_iter().collect(),
@@ -229,6 +227,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
             writable: caches.into_iter().collect(),
             ..Caches::default()
         },
+        ..Plan::new(wanted.level, facts.tier)
     };
     Ok(ResolvedSandbox {
         plan,

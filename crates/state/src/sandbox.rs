@@ -4,6 +4,7 @@
 mod caches;
 pub mod denied;
 mod file_access;
+mod git_config;
 mod names;
 mod settings;
 mod watched;
@@ -23,6 +24,7 @@ use agent_bash_sandbox::{
     user_secrets,
 };
 use agent_bash_settings::{HostContext, Placeholders, SandboxSettings, guarded_settings};
+use git_config::MergedConfig;
 use names::SettingsFile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,6 +46,8 @@ pub struct SandboxState {
     workspace: OnceLock<PathBuf>,
     /// The scan of the protected file names after the last call.
     names: Mutex<Option<Arc<NameScan>>>,
+    /// The configuration of git after the last call that left it unchanged.
+    git_config: Mutex<Option<MergedConfig>>,
     /// The state directory.
     state: Option<PathBuf>,
     /// The paths where the host looks for settings.
@@ -94,6 +98,9 @@ pub struct PreparedSandbox {
     pub before: WatchedPaths,
     /// The files that are protected because of their names.
     pub names: Option<NamesBeforeCall>,
+    /// Keys of git's configuration that processes of earlier calls have changed, and that the host
+    /// has changed back.
+    pub dropped_git_keys: Vec<String>,
 }
 
 impl SandboxState {
@@ -160,6 +167,7 @@ impl SandboxState {
             same && (cached.replaced.is_empty() || !in_session)
                 && cached.has_same_secrets()
                 && cached.is_known_to_have_caches()
+                && self.is_git_config_merged(&cached.plan)
         })?;
         let names = match cached.plan.level {
             WriteLevel::ReadOnly => None,
@@ -177,6 +185,7 @@ impl SandboxState {
             plan: Arc::clone(&cached.plan),
             pool: Some(cached.pool()),
             names,
+            dropped_git_keys: Vec::new(),
         })
     }
 
@@ -218,6 +227,7 @@ impl SandboxState {
             remember(&facts, &resolved);
             let plan = Arc::new(resolved.plan);
             return Ok(Some(PreparedSandbox {
+                dropped_git_keys: self.merge_git_config(&plan),
                 before: WatchedPaths::before(&plan, &PlanStamp::of(&plan), &BTreeSet::new()),
                 names: self.scan_before(&plan, clock, &NameScan::default()),
                 plan,
@@ -261,6 +271,7 @@ impl SandboxState {
             plan: Arc::clone(&now.plan),
             pool: Some(now.pool()),
             names,
+            dropped_git_keys: self.merge_git_config(&now.plan),
         };
         *cached = Some(now);
         Ok(Some(prepared))
@@ -276,6 +287,25 @@ impl SandboxState {
         let is_writing = plan.level == WriteLevel::WorkspaceWrite;
         let (state, files) = (self.state.as_deref(), &self.settings_files);
         is_writing.then(|| NamesBeforeCall::before(plan, clock, earlier, state, files))
+    }
+
+    /// True if the kernel's caches show that no call has changed its copy of git's configuration.
+    fn is_git_config_merged(&self, plan: &Plan) -> bool {
+        plan.git_config.as_ref().is_none_or(|redirected| {
+            let merged = self.git_config.try_lock();
+            merged.is_ok_and(|it| it.as_ref().is_some_and(|it| it.is_current(redirected)))
+        })
+    }
+
+    /// Writes the harmless changes that calls have made to their copy of git's configuration.
+    /// Returns the other changed keys.
+    fn merge_git_config(&self, plan: &Plan) -> Vec<String> {
+        let Some(redirected) = &plan.git_config else {
+            return Vec::new();
+        };
+        let outcome = git_config::merge(redirected);
+        *lock(&self.git_config) = outcome.merged;
+        outcome.dropped
     }
 
     /// Stores a scan for the next call.
@@ -322,7 +352,7 @@ impl CachedPlan {
             }
     }
 
-    /// True if all caches that calls may write exist. The mounts of the caches need them.
+    /// True if all caches and copies that calls may write exist. The mounts need them.
     fn has_caches(&self) -> bool {
         self.caches().all(Path::is_dir)
     }
@@ -336,7 +366,9 @@ impl CachedPlan {
     fn caches(&self) -> impl Iterator<Item = &Path> {
         let caches = &self.plan.caches;
         let mounted = caches.mounts.iter().flat_map(|(from, over)| [from, over]);
-        caches.writable.iter().chain(mounted).map(PathBuf::as_path)
+        let copies = self.plan.git_config.iter().map(|it| &it.directory);
+        let all = caches.writable.iter().chain(mounted).chain(copies);
+        all.map(PathBuf::as_path)
     }
 
     /// Returns the number for [`PreparedSandbox::pool`]. A replacement of a protected path
@@ -441,6 +473,9 @@ pub struct CallSandbox {
     pub missed_cache: Option<(&'static str, PathBuf)>,
     /// Protected paths that changed during the call.
     pub changed: Vec<PathBuf>,
+    /// Keys of git's configuration that were changed in the sandbox, and that the host has changed
+    /// back.
+    pub dropped_git_keys: Vec<String>,
     /// The checks without a result, because a file system did not respond.
     pub unknown: Vec<UnknownObservation>,
 }
@@ -452,6 +487,21 @@ impl CallSandbox {
         self.plan
             .as_ref()
             .is_some_and(|plan| plan.has_own_network())
+    }
+
+    /// Writes the harmless changes that the call has made to its copy of git's configuration. To be
+    /// called after the call's end, before its change set is closed.
+    pub async fn merge_git_config(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
+        let plan = self.plan.clone();
+        let Some(plan) = plan.filter(|plan| !own.is_git_config_merged(plan)) else {
+            return;
+        };
+        let tool = Arc::clone(own);
+        let merge = move || tool.merge_git_config(&plan);
+        match own.file_access.within_limit(&**clock, merge).await {
+            Some(dropped) => self.dropped_git_keys.extend(dropped),
+            None => self.unknown.push(UnknownObservation::Changed),
+        }
     }
 
     /// Stores the protected paths that changed during the call. To be called after the call's end.

@@ -100,6 +100,7 @@ pub(crate) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::SandboxUnknown { .. }
                 | NoticeKind::ProtectedChanged { .. }
                 | NoticeKind::ProtectedInTrial { .. }
+                | NoticeKind::GitConfigDropped { .. }
                 | NoticeKind::SandboxUnsupported
                 | NoticeKind::Changes { .. }
                 | NoticeKind::ChangesUnknown { .. }

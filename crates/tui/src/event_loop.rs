@@ -239,7 +239,7 @@ impl EventLoop {
                     host.release()?;
                     host.reacquire()?;
                 }
-                WakeReason::Cancelled => break,
+                WakeReason::Cancelled => return Ok(false),
             }
             for effect in self.app.take_effects() {
                 match effect {
@@ -256,12 +256,11 @@ impl EventLoop {
                     other => self.carry_out(other),
                 }
             }
-            if ends_jobs_at_exit.is_some() {
-                break;
+            if let Some(ends_jobs) = ends_jobs_at_exit {
+                return Ok(ends_jobs);
             }
             self.app.note_message_time(now);
         }
-        Ok(ends_jobs_at_exit == Some(true))
     }
 
     /// Runs the editor on the prompt's text, on a terminal that nothing else uses meanwhile.

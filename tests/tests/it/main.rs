@@ -27,6 +27,7 @@ mod safe_mode;
 mod sandbox;
 mod sandbox_caches;
 mod sandbox_edges;
+mod sandbox_git;
 mod sandbox_secrets;
 mod session;
 mod starved;

@@ -209,6 +209,7 @@ impl RequestedSandbox {
             sandbox.pool = prepared.pool;
             sandbox.before = Some(prepared.before);
             sandbox.names = prepared.names;
+            sandbox.dropped_git_keys = prepared.dropped_git_keys;
         }
         Ok(sandbox)
     }
@@ -397,6 +398,10 @@ pub(crate) fn notices(
             .map(|path| path.display().to_string());
         let paths = paths.collect();
         notices.push(NoticeKind::ProtectedChanged { paths });
+    }
+    if !sandbox.dropped_git_keys.is_empty() {
+        let keys = sandbox.dropped_git_keys.clone();
+        notices.push(NoticeKind::GitConfigDropped { keys });
     }
     if sandbox.ended_by_sigsys {
         notices.push(NoticeKind::SandboxUnsupported);

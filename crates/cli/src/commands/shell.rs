@@ -444,6 +444,7 @@ fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
             | NoticeKind::SandboxHosts { .. }
             | NoticeKind::SandboxPartial { .. }
             | NoticeKind::ProtectedChanged { .. }
+            | NoticeKind::GitConfigDropped { .. }
             | NoticeKind::ChangesLimit { .. }
             | NoticeKind::LimitHit { .. } => true,
             _ => false,

@@ -189,6 +189,10 @@ impl NoticeKind {
                 "This trial would change {}, which run or configure programs outside of the sandbox.",
                 first_listed(paths)
             ),
+            Self::GitConfigDropped { keys } => format!(
+                "The sandbox did not keep these changes of .git/config, which could affect programs outside of it: {}.",
+                first_listed(keys)
+            ),
             Self::SandboxUnsupported => "A program was ended by SIGSYS: the sandbox runs no 32-bit programs, since it filters the system calls of 64-bit ones only.".to_owned(),
             Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
             Self::Changes { line, .. } => line.clone(),

@@ -3,7 +3,9 @@
 use super::mounts::make_one_read_only;
 use crate::error::SandboxError;
 use crate::path_lookup::PathLookup;
-use rustix::mount::mount_bind_recursive;
+use agent_bash_core::sandbox::RedirectedFile;
+use rustix::fs::CWD;
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, mount_bind_recursive, move_mount, open_tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -49,6 +51,19 @@ pub(super) fn protect(
         }
     }
     Ok(())
+}
+
+/// Mounts the symbolic link over its protected file. Unlike a file that is mounted there, the copy
+/// to which the link leads can be replaced by a rename.
+pub(super) fn redirect(redirected: &RedirectedFile) -> rustix::io::Result<()> {
+    // A missing copy would look like a missing file.
+    rustix::fs::stat(&redirected.link)?;
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    let link = open_tree(CWD, &redirected.link, flags)?;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    move_mount(&link, "", CWD, &redirected.file, flags)
 }
 
 /// True if the path exists and is not a link. A mount over a link would cover the link's target

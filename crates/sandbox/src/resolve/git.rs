@@ -102,6 +102,20 @@ impl RepositoryPaths {
     }
 }
 
+/// Returns the `config` of a workspace's repository, if that is a regular file; `None` if the path
+/// of the file leads through a link.
+pub fn repository_config(workspace: &Path) -> Option<PathBuf> {
+    let link = workspace.join(".git");
+    let git_dir = match fs::symlink_metadata(&link).ok()?.file_type() {
+        kind if kind.is_dir() && !link.join("commondir").exists() => link,
+        kind if kind.is_file() => OutsideRepository::of(workspace, &link)?.common,
+        _ => return None,
+    };
+    let config = git_dir.join("config");
+    let is_file = fs::symlink_metadata(&config).is_ok_and(|found| found.is_file());
+    is_file.then_some(config)
+}
+
 /// A repository outside its workspace.
 struct OutsideRepository {
     /// The git directory of this workspace.

@@ -145,11 +145,17 @@ impl ParentDirectories {
         let parents = plan.protected.iter().filter_map(|path| path.parent());
         let mut all: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
         all.extend(list_directories(plan));
+        Self::known_paths(all)
+    }
+
+    /// Returns the value of files or directories from the kernel's caches.
+    ///
+    /// # Errors
+    /// See [`PathIdentity::known`].
+    pub fn known_paths(paths: impl IntoIterator<Item = PathBuf>) -> Result<Self, NotCached> {
         let with_identity = |path: PathBuf| Ok((path.clone(), Self::cached_identity(&path)?));
-        all.into_iter()
-            .map(with_identity)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let paths = paths.into_iter();
+        paths.map(with_identity).collect::<Result<_, _>>().map(Self)
     }
 
     /// True if the kernel's caches show no change.

@@ -48,6 +48,10 @@ pub(crate) struct Row {
     /// A variable of the program that is sandboxed, as `NAME=VALUE`.
     #[serde(default)]
     pub(crate) env: String,
+    /// True if a call of the full tier sees the copy `$TMPDIR/copy/config` in place of the
+    /// workspace's `.git/config`.
+    #[serde(default)]
+    pub(crate) git_copy: bool,
     /// True for a test that the sandbox is refused: nothing must run.
     #[serde(default)]
     pub(crate) refused: bool,

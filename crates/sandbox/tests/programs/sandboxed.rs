@@ -12,6 +12,8 @@
 //!     --workspace DIR             instead of the workspace of the current directory
 //!     --home DIR                  the home directory with the secrets; none by default
 //!     --env NAME=VALUE            for the program; can be repeated
+//!     --git-copy LINK             mounts this link over the workspace's `.git/config`; it leads to
+//!                                 a copy in a directory that `--own` makes writable
 //!     --own DIR                   writable at every level; can be repeated
 //!     --earlier FILE              a script of an earlier call of this host that still runs, in a
 //!                                 sandbox with a writable workspace and, at the full tier, with
@@ -23,6 +25,7 @@
 //! the sandbox could not be set up.
 
 use agent_bash_core::changes::Overlay;
+use agent_bash_core::sandbox::RedirectedFile;
 use agent_bash_sandbox::{
     HostFacts, LauncherStart, ListenerReceiver, Network, NetworkEntrance, Networks, Order, Report,
     SocketGuard, Tier, WantedSandbox, WriteLevel, resolve,
@@ -164,7 +167,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
     let (mut confined, mut trial, mut held) = (true, None, None);
     let mut own = Vec::new();
     let mut env = Vec::new();
-    let (mut script, mut proxy) = (None, None);
+    let (mut script, mut proxy, mut git_copy) = (None, None, None);
     let mut facts = HostFacts::new(None, PathBuf::from("."), Tier::Full);
     let mut args = std::env::args_os().skip(1);
     while let Some(option) = args.next() {
@@ -198,6 +201,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
                 env.push((name.into(), Some(value.into())));
             }
             "--earlier" => script = Some(value),
+            "--git-copy" => git_copy = Some(path()?),
             "--own" => own.push(std::fs::canonicalize(&value)?),
             "--writable" => wanted.writable.push(path()?),
             "--readable" => wanted.readable.push(path()?),
@@ -232,7 +236,14 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
         Ok((order(Some(resolve(&writing, &facts)?.plan), None), script))
     });
     let resolved = confined.then(|| resolve(&wanted, &facts)).transpose()?;
-    let plan = resolved.map(|resolved| resolved.plan);
+    let mut plan = resolved.map(|resolved| resolved.plan);
+    if let (Some(plan), Some(link)) = (&mut plan, git_copy) {
+        plan.git_config = Some(RedirectedFile {
+            file: facts.directory.join(".git/config"),
+            directory: std::fs::read_link(&link)?.with_file_name(""),
+            link,
+        });
+    }
     Ok(Wish {
         order: order(plan, trial),
         words: args.collect(),

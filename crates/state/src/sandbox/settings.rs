@@ -1,11 +1,11 @@
 //! Resolves the settings of the sandbox to a plan.
 
-use super::caches;
+use super::{caches, git_config};
 use agent_bash_core::sandbox::{TmpDirectory, WriteLevel};
 use agent_bash_os::PrivateDir;
 use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox, resolve};
 use agent_bash_settings::{CacheAccess, SandboxSettings};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Returns the input for [`resolve`]: the sandbox that the settings want at `level`.
 fn wanted(settings: &SandboxSettings, level: WriteLevel, facts: &HostFacts) -> WantedSandbox {
@@ -23,8 +23,8 @@ fn wanted(settings: &SandboxSettings, level: WriteLevel, facts: &HostFacts) -> W
     }
 }
 
-/// Resolves the plan of the sandbox, and creates the private caches in the state directory
-/// `state`. Returns `None` if the settings ask for no sandbox.
+/// Resolves the plan of the sandbox, and creates the private caches and the copy of git's
+/// configuration in the state directory `state`. Returns `None` if the settings ask for no sandbox.
 pub(super) fn resolved(
     settings: &SandboxSettings,
     facts: &HostFacts,
@@ -38,11 +38,18 @@ pub(super) fn resolved(
         let _ = PrivateDir::create(state, &[]);
     }
     let mut resolved = resolve(&wanted(settings, level, facts), facts)?;
-    if let (CacheAccess::Private, Some(workspace), Some(state)) =
-        (settings.caches, &resolved.workspace, state)
-    {
+    if let (Some(workspace), Some(state)) = (&resolved.workspace, state) {
         let plan = &mut resolved.plan;
-        plan.caches = caches::private(plan, workspace, facts, state);
+        if settings.caches == CacheAccess::Private {
+            plan.caches = caches::private(plan, workspace, facts, state);
+        }
+        let home = facts.home.as_deref().unwrap_or(Path::new(""));
+        let absolute = |path: &PathBuf| match path.strip_prefix("~") {
+            Ok(below) => home.join(below),
+            Err(_) => path.clone(),
+        };
+        let user_protected: Vec<PathBuf> = settings.protected.iter().map(absolute).collect();
+        plan.git_config = git_config::redirected(plan, workspace, &user_protected, state);
     }
     Ok(Some(resolved))
 }

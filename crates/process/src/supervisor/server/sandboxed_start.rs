@@ -107,6 +107,11 @@ impl SandboxedStart {
         let proxy_variables = confinement.plan.as_ref().map(proxy_variables);
         let proxy_variables = proxy_variables.unwrap_or_default().into_iter();
         let proxy_variables = proxy_variables.map(|(name, value)| (name, Some(value)));
+        let redirected = confinement
+            .plan
+            .iter()
+            .filter_map(|plan| plan.git_config.as_ref());
+        let redirected = redirected.filter(|_| confinement.trial.is_none());
         let mut unrecorded = confinement.writable.clone();
         unrecorded.extend(caches.iter().flat_map(|caches| &caches.writable).cloned());
         let order = Order {
@@ -120,6 +125,7 @@ impl SandboxedStart {
             writable: [directory.path().to_owned()]
                 .into_iter()
                 .chain(confinement.writable.iter().cloned())
+                .chain(redirected.map(|file| file.directory.clone()))
                 .collect(),
             env: temporary
                 .chain(cache_variables)

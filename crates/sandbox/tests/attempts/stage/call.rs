@@ -46,6 +46,9 @@ const EVERY_HOST: [&str; 6] = [
 /// is waited for until [`STEP_TIMEOUT`] has passed.
 const UNEXPECTED: Duration = Duration::from_millis(250);
 
+/// Makes a copy of the configuration that the call may write, and a link to it.
+const MAKE_GIT_COPY: &str = r#"as_user mkdir "$TMPDIR/copy"; as_user cp "$WS/.git/config" "$TMPDIR/copy"; ln -s "$TMPDIR/copy/config" "$OUT/git-copy""#;
+
 /// The first line of every attempt.
 const BEGAN: &str = "began";
 
@@ -57,6 +60,9 @@ pub(crate) fn make(run: &Run, ports: &Ports) -> Result<Observations> {
         }
     }
     environment.outside(&run.row.before)?;
+    if run.row.git_copy {
+        environment.outside(MAKE_GIT_COPY)?;
+    }
     let ended = environment.call()?;
     let outcome = environment.outcome(ended);
     environment.outside(&run.row.after)?;
@@ -150,6 +156,11 @@ impl RunEnvironment<'_> {
             "" => String::new(),
             _ => format!("--earlier {EARLIER}"),
         };
+        let git_copy = if row.git_copy && *tier == Tier::Full {
+            format!("--git-copy {OUTSIDE}/git-copy")
+        } else {
+            String::new()
+        };
         let network = match row.network.as_str() {
             HOSTS => {
                 let hosts = self.hosts(&LISTED_HOSTS);
@@ -162,7 +173,7 @@ impl RunEnvironment<'_> {
         let sandboxed = match tier {
             Tier::None => variable("env"),
             tier => format!(
-                "{KIT}/sandboxed --level {} --tier {} --network {network} --workspace {WORKSPACE} --home {HOME} --own {OWN} {earlier} {} --",
+                "{KIT}/sandboxed --level {} --tier {} --network {network} --workspace {WORKSPACE} --home {HOME} --own {OWN} {git_copy} {earlier} {} --",
                 row.level,
                 tier.name(),
                 variable("--env")

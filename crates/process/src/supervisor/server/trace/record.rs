@@ -8,7 +8,7 @@ use super::touched::{self, CallEffect};
 use agent_bash_changes::{
     BackgroundChanges, ChangesError, OutsideFile, RecordOutcome, Recorder, Touch,
 };
-use agent_bash_core::sandbox::{HiddenPaths, Plan, Tier};
+use agent_bash_core::sandbox::{HiddenPaths, Plan, RedirectedFile, Tier};
 use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::trace::{self, IndirectEffect};
 use rustix::fs::FileType;
@@ -211,6 +211,12 @@ impl TraceContext {
         })
     }
 
+    /// Returns the file whose private copy is in the directory of this path.
+    fn redirected_by(&self, path: &Path) -> Option<&RedirectedFile> {
+        let redirected = self.plan.as_ref()?.git_config.as_ref();
+        redirected.filter(|file| path.starts_with(&file.directory))
+    }
+
     pub(super) fn excludes(&self, path: &Path) -> bool {
         self.excluded
             .iter()
@@ -342,6 +348,11 @@ impl TraceContext {
         record: &mut dyn ChangeRecord,
     ) -> Result<(), IncompleteReason> {
         let path = file.path().map_err(IncompleteReason::unreadable_path)?;
+        if let Some(redirected) = self.redirected_by(&path) {
+            // The host may write the file itself when the call has ended.
+            record.before(&redirected.file, Touch::Content)?;
+            return Ok(());
+        }
         if self.excludes(&path) {
             return Ok(());
         }

@@ -1,0 +1,242 @@
+//! The private copy of a repository's `config` that sandboxed calls see and write. Before and after
+//! a call, the host writes the harmless changes of the copy to the repository's file, and then
+//! makes the copy equal to that file again.
+//!
+//! A call, and processes that outlive it, may replace the copy at any time by anything. So the copy
+//! is only read as bytes of limited length, and git parses these bytes in a directory that calls
+//! cannot write. The merge writes single keys, never a part of the copy's text.
+
+mod harmless;
+mod repository_file;
+
+use agent_bash_core::hex;
+use agent_bash_core::sandbox::{Plan, RedirectedFile, Tier};
+use agent_bash_os::{PrivateDir, lock_file, remove_tree};
+use agent_bash_process::{GitConfigProgram, GitConfigValues};
+use agent_bash_sandbox::{ParentDirectories, repository_config};
+use harmless::ChangedKey;
+use repository_file::{MAX_BYTES, RepositoryFile};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// The directory of the copies in the state directory, with one directory per repository and
+/// sandbox.
+const DIRECTORY: &str = "git-config";
+
+/// The number of bytes of the SHA-256 sum that names such a directory.
+const NAME_BYTES: usize = 8;
+
+/// The entries of such a directory. Calls can write [`COPY_DIRECTORY`] only.
+const COPY_DIRECTORY: &str = "copy";
+const LINK: &str = "link";
+const LOCK_FILE: &str = "lock";
+/// The text to which the copy was last set.
+const BASE_FILE: &str = "base";
+/// A text for git to parse or to change, and git's lock of that file.
+const DRAFT_FILE: &str = "draft";
+const DRAFT_LOCK_FILE: &str = "draft.lock";
+
+/// The copy in [`COPY_DIRECTORY`].
+const COPY_FILE: &str = "config";
+
+/// The maximum number of keys that one merge writes: git runs once for each.
+const MAX_WRITTEN_KEYS: usize = 100;
+/// The maximum number of named keys.
+const MAX_NAMED_KEYS: usize = 20;
+
+/// The files of the last merge that had nothing to do.
+#[derive(Debug)]
+pub(super) struct MergedConfig {
+    redirected: RedirectedFile,
+    files: ParentDirectories,
+}
+
+impl MergedConfig {
+    /// True if the kernel's caches show that neither the repository's file nor the copy has changed
+    /// since the merge.
+    pub(super) fn is_current(&self, redirected: &RedirectedFile) -> bool {
+        self.redirected == *redirected && self.files.are_unchanged()
+    }
+}
+
+/// The result of a merge.
+#[derive(Debug, Default)]
+pub(super) struct MergeOutcome {
+    /// The keys whose changes were not written, or the reason why none was written.
+    pub(super) dropped: Vec<String>,
+    /// The files, if the merge had nothing to do.
+    pub(super) merged: Option<MergedConfig>,
+}
+
+/// Returns the private copy for calls with this plan in `workspace`, and creates its directory in
+/// the state directory. `None` if the file stays protected without a copy: the sandbox has no
+/// mounts, git is not installed, or one of the paths `user_protected` has the file.
+pub(super) fn redirected(
+    plan: &Plan,
+    workspace: &Path,
+    user_protected: &[PathBuf],
+    state: &Path,
+) -> Option<RedirectedFile> {
+    let file = repository_config(workspace).filter(|_| plan.tier == Tier::Full)?;
+    let is_kept = user_protected.iter().any(|path| file.starts_with(path));
+    if is_kept || !plan.is_writable(&file) || GitConfigProgram::find().is_none() {
+        return None;
+    }
+    let created = create(plan, file, state);
+    created
+        .inspect_err(|error| tracing::warn!(%error, "calls cannot write the configuration of git"))
+        .ok()
+}
+
+fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile> {
+    // The merge needs the same.
+    RepositoryFile::open(&file)?;
+    // A call with wider access does not read what calls with less access have left in their copy.
+    let access = serde_json::to_vec(&(&file, plan.network, &plan.hosts, &plan.writable))?;
+    let name = hex(&Sha256::digest(access)[..NAME_BYTES]);
+    let private = PrivateDir::create(state, &[DIRECTORY, &name])?;
+    let root = private.path().canonicalize()?;
+    if plan.is_writable(&root) || plan.is_writable(state) || plan.covers(&root) {
+        return Err(io::Error::other(
+            "calls may write the state directory, or cannot see it",
+        ));
+    }
+    let directory = PrivateDir::create(&root, &[COPY_DIRECTORY])?
+        .path()
+        .to_owned();
+    let (link, target) = (root.join(LINK), directory.join(COPY_FILE));
+    if let Err(error) = symlink(&target, &link)
+        && fs::read_link(&link).ok().as_ref() != Some(&target)
+    {
+        return Err(error);
+    }
+    Ok(RedirectedFile {
+        file,
+        directory,
+        link,
+    })
+}
+
+/// Writes the harmless changes of the copy to the repository's file, and makes the copy equal to
+/// that file.
+pub(super) fn merge(redirected: &RedirectedFile) -> MergeOutcome {
+    try_merge(redirected).unwrap_or_else(|error| {
+        tracing::warn!(%error, file = %redirected.file.display(), "the configuration of git cannot be merged");
+        MergeOutcome::default()
+    })
+}
+
+fn try_merge(redirected: &RedirectedFile) -> io::Result<MergeOutcome> {
+    let root = redirected.directory.parent().unwrap_or(Path::new("/"));
+    let private = PrivateDir::open(root, &[])?;
+    let _lock = lock_file(&private, LOCK_FILE)?;
+    let copies = PrivateDir::create(root, &[COPY_DIRECTORY])?;
+    let copy_path = copies.path().join(COPY_FILE);
+    // Read first, so that a later merge notices changes from now on.
+    let files = ParentDirectories::known_paths([redirected.file.clone(), copy_path.clone()]);
+    let base = private.read(BASE_FILE).and_then(limited).ok();
+    let copy = copies.read(COPY_FILE).and_then(limited).ok();
+    let mut file = RepositoryFile::open(&redirected.file)?;
+    let mut dropped = Vec::new();
+    if let Some(base) = base.as_ref().filter(|base| copy.as_ref() != Some(base)) {
+        let written = match &copy {
+            Some(copy) => write_changes(&private, base, copy, &mut file),
+            None => Err(io::Error::other("the copy is not a file, or is too large")),
+        };
+        dropped = written.unwrap_or_else(|error| vec![format!("all changes ({error})")]);
+    }
+    let text = file.text();
+    let (is_new_base, is_new_copy) = (base.as_deref() != Some(text), copy.as_deref() != Some(text));
+    if is_new_base {
+        private.replace(BASE_FILE, text)?;
+    }
+    if is_new_copy && copies.replace(COPY_FILE, text).is_err() {
+        remove_tree(&copy_path)?;
+        copies.replace(COPY_FILE, text)?;
+    }
+    let files = files.ok().filter(|_| !is_new_base && !is_new_copy);
+    let merged = files.map(|files| MergedConfig {
+        redirected: redirected.clone(),
+        files,
+    });
+    Ok(MergeOutcome { dropped, merged })
+}
+
+/// Writes the harmless differences between `base` and `copy` to the repository's file. Returns the
+/// other keys.
+fn write_changes(
+    private: &PrivateDir,
+    base: &[u8],
+    copy: &[u8],
+    file: &mut RepositoryFile,
+) -> io::Result<Vec<String>> {
+    let git = GitConfigProgram::find();
+    let git = git.ok_or_else(|| io::Error::other("git is not installed"))?;
+    let path = private.path().join(DRAFT_FILE);
+    // A host that was killed leaves the lock.
+    private.remove(DRAFT_LOCK_FILE)?;
+    let parsed = |text: &[u8]| {
+        private.replace(DRAFT_FILE, text)?;
+        git.list(&path)
+    };
+    let lock = file.lock()?;
+    let (before, after) = (parsed(base)?, parsed(copy)?);
+    // The last one, so that git changes this text.
+    let now = parsed(file.text())?;
+    let (mut expected, mut dropped) = (now.clone(), Vec::new());
+    let mut written: Vec<ChangedKey> = Vec::new();
+    let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
+    for key in keys {
+        let [before_key, after_key, now_key] =
+            [&before, &after, &now].map(|values| values.get(key).map_or(&[][..], Vec::as_slice));
+        if after_key == before_key || after_key == now_key {
+            continue;
+        }
+        let is_conflict = now_key != before_key || written.len() >= MAX_WRITTEN_KEYS;
+        match harmless::changed_key(key, (before_key, after_key), &now, &after) {
+            Some(changed) if !is_conflict => written.extend(changed),
+            _ => dropped.push(String::from_utf8_lossy(key).into_owned()),
+        }
+    }
+    for ChangedKey { key, values } in &written {
+        git.set(&path, key, values)?;
+        insert(&mut expected, key, values);
+    }
+    if !written.is_empty() {
+        let text = private.read(DRAFT_FILE).and_then(limited)?;
+        if git.list(&path)? != expected {
+            return Err(io::Error::other("git has written other keys"));
+        }
+        file.write(text)?;
+    }
+    drop(lock);
+    dropped.truncate(MAX_NAMED_KEYS);
+    Ok(dropped)
+}
+
+fn insert(values: &mut GitConfigValues, key: &str, new: &[String]) {
+    let new: Vec<_> = new.iter().map(|value| Some(value.clone().into())).collect();
+    if new.is_empty() {
+        values.remove(key.as_bytes());
+    } else {
+        values.insert(key.as_bytes().to_vec(), new);
+    }
+}
+
+/// Returns the contents of a file that is not too large.
+fn limited(file: File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let length = file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+    if length as u64 > MAX_BYTES {
+        return Err(io::Error::other("the file is too large"));
+    }
+    Ok(text)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[path = "git_config_tests.rs"]
+mod tests;

@@ -1,0 +1,143 @@
+//! Decides which changes of git's configuration a call may make for programs outside of its
+//! sandbox. A harmless key neither runs a program nor sends commits to a place that the call has
+//! chosen for an existing branch or remote. All other keys are dangerous.
+
+use agent_bash_process::GitConfigValues;
+use std::str::from_utf8;
+
+/// The name of the key that marks a remote as added by a sandboxed call. No branch gets such a
+/// remote from a call: otherwise a later `git push` could send commits there.
+const MARK: &str = "addedinsandbox";
+
+/// The largest size of a value, or of a name in a key, in bytes.
+const MAX_TEXT_BYTES: usize = 1000;
+
+/// A value of a key, as [`GitConfigValues`] has it.
+type RawValue = Option<Vec<u8>>;
+
+/// A key and its new values; without values, the key is removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChangedKey {
+    pub(super) key: String,
+    pub(super) values: Vec<String>,
+}
+
+/// Returns the keys to write for the change of one key from `before` to `after`; `None` if the
+/// change is not harmless. `now` is the repository's configuration, `copy` the configuration after
+/// the call.
+pub(super) fn changed_key(
+    key: &[u8],
+    (before, after): (&[RawValue], &[RawValue]),
+    now: &GitConfigValues,
+    copy: &GitConfigValues,
+) -> Option<Vec<ChangedKey>> {
+    let key = from_utf8(key).ok()?;
+    let (section, rest) = key.split_once('.')?;
+    let (sub, name) = match rest.rsplit_once('.') {
+        Some((sub, _)) if !is_text(sub) => return None,
+        Some((sub, name)) => (Some(sub), name),
+        None => (None, rest),
+    };
+    // A removed value could not be written again if the check of values refuses it.
+    let before: Option<Vec<&str>> = before.iter().map(text).collect();
+    let after: Vec<&str> = after.iter().map(text).collect::<Option<_>>()?;
+    let is_new = before?.is_empty();
+    let all = |is_harmless: &dyn Fn(&str) -> bool| after.iter().all(|value| is_harmless(value));
+    let is_harmless = match (section, sub, name) {
+        ("user", None, "name" | "email") | ("branch", Some(_), "description") => true,
+        ("branch", Some(_), "remote") => all(&|value| value == "." || is_users_remote(value, now)),
+        ("branch", Some(_), "merge") => all(&|value| value.starts_with("refs/")),
+        ("branch", Some(_), "rebase")
+        | ("submodule", Some(_), "active" | "update")
+        | ("pull", None, "rebase" | "ff")
+        | ("rerere", None, "enabled")
+        | ("core", None, "autocrlf" | "filemode" | "quotepath")
+        | ("lfs", None, "repositoryformatversion") => all(&is_word),
+        ("submodule", Some(_), "url") => is_new && all(&is_harmless_url),
+        ("remote", Some(remote), _) if is_calls_remote(remote, now) => match name {
+            "url" => all(&is_harmless_url),
+            "fetch" => true,
+            "prune" => all(&is_word),
+            MARK => after == ["true"] || !copy.contains_key(&remote_key(remote, "url")),
+            _ => false,
+        },
+        _ => false,
+    };
+    let values: Vec<String> = after.iter().map(|&value| value.to_owned()).collect();
+    let mut changed = vec![ChangedKey {
+        key: key.to_owned(),
+        values,
+    }];
+    if let ("remote", Some(remote), "url", false) = (section, sub, name, after.is_empty()) {
+        changed.push(ChangedKey {
+            key: format!("remote.{remote}.{MARK}"),
+            values: vec!["true".to_owned()],
+        });
+    }
+    is_harmless.then_some(changed)
+}
+
+fn remote_key(remote: &str, name: &str) -> Vec<u8> {
+    format!("remote.{remote}.{name}").into_bytes()
+}
+
+/// True if a remote was not added by a call.
+fn is_users_remote(remote: &str, now: &GitConfigValues) -> bool {
+    now.contains_key(&remote_key(remote, "url")) && !now.contains_key(&remote_key(remote, MARK))
+}
+
+/// True if a call may change the keys of this remote: the remote is new and no branch waits for it,
+/// or a call has added it. The name must not look like an address or a path, because git prefers a
+/// remote of this name.
+fn is_calls_remote(remote: &str, now: &GitConfigValues) -> bool {
+    let is_part =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let prefix = remote_key(remote, "");
+    let is_mentioned = |(key, values): (&Vec<u8>, &Vec<RawValue>)| {
+        let is_name = key.ends_with(b"remote") || key.ends_with(b"pushdefault");
+        let mut values = values.iter().flatten();
+        key.starts_with(&prefix) || is_name && values.any(|value| value == remote.as_bytes())
+    };
+    let is_new = !now.iter().any(is_mentioned);
+    remote.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && remote.chars().all(is_part)
+        && (is_new || now.contains_key(&remote_key(remote, MARK)))
+}
+
+fn text(value: &RawValue) -> Option<&str> {
+    let value = from_utf8(value.as_deref()?).ok()?;
+    is_text(value).then_some(value)
+}
+
+/// True for a short line that git does not take for an option, or for the address of a program.
+fn is_text(value: &str) -> bool {
+    !value.is_empty()
+        && value.len() <= MAX_TEXT_BYTES
+        && !value.chars().any(char::is_control)
+        && !value.starts_with('-')
+        && !value.contains("::")
+}
+
+fn is_word(value: &str) -> bool {
+    value.chars().all(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// True for an address of another machine, of a protocol that runs no program of the call. A push
+/// to a directory runs the hooks there, which the call could have written.
+fn is_harmless_url(url: &str) -> bool {
+    const SCHEMES: [&str; 4] = ["https://", "http://", "ssh://", "git://"];
+    let (authority, path) = match SCHEMES.iter().find_map(|scheme| url.strip_prefix(scheme)) {
+        Some(rest) => rest.split_once('/').unwrap_or((rest, "")),
+        None if url.contains("://") => return false,
+        None => match url.split_once(':') {
+            Some((host, path)) => (host, path),
+            None => return false,
+        },
+    };
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-:+~".contains(letter);
+    let mut parts = authority.split('@');
+    parts.all(|part| {
+        part.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && part.chars().all(is_part)
+    }) && !path.starts_with('-')
+        && path.chars().all(|letter| letter.is_ascii_graphic())
+}

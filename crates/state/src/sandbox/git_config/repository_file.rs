@@ -1,0 +1,104 @@
+//! A repository's `config`, opened without following links.
+
+use super::limited;
+use agent_bash_os::open_without_links;
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat, unlinkat};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// The largest size of a file that is merged, in bytes.
+pub(super) const MAX_BYTES: u64 = 256 << 10;
+
+/// The opened file.
+pub(super) struct RepositoryFile {
+    directory: OwnedFd,
+    name: OsString,
+    file: File,
+    text: Vec<u8>,
+}
+
+/// git's lock of the file, which is removed on drop.
+pub(super) struct ConfigLock {
+    directory: OwnedFd,
+    name: OsString,
+}
+
+impl Drop for ConfigLock {
+    fn drop(&mut self) {
+        // A lock that stays is reported by the next git.
+        let _ = unlinkat(&self.directory, &self.name, AtFlags::empty());
+    }
+}
+
+impl RepositoryFile {
+    /// Opens and reads the file.
+    ///
+    /// # Errors
+    /// I/O errors; a link in the path; or the file is not regular, has several names, or is too
+    /// large.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        let name = path.file_name().unwrap_or(OsStr::new(".")).to_owned();
+        let directory = open_without_links(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = openat(&directory, &name, OFlags::RDWR | flags, Mode::empty())?;
+        let file = File::from(file);
+        let found = file.metadata()?;
+        if !found.is_file() || found.nlink() != 1 {
+            return Err(io::Error::other("it is no regular file with one name"));
+        }
+        let text = limited(file.try_clone()?)?;
+        Ok(Self {
+            directory,
+            name,
+            file,
+            text,
+        })
+    }
+
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Locks the file as git does, and checks that the opened file is the current one.
+    ///
+    /// # Errors
+    /// I/O errors; another process has the lock; or the file has changed since it was read.
+    pub(super) fn lock(&self) -> io::Result<ConfigLock> {
+        let mut name = self.name.clone();
+        name.push(".lock");
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        openat(&self.directory, &name, flags, Mode::RUSR | Mode::WUSR)?;
+        let directory = self.directory.try_clone()?;
+        let lock = ConfigLock { directory, name };
+        let named = statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let opened = fstat(&self.file)?;
+        let mut text = vec![0; self.text.len()];
+        self.file.read_exact_at(&mut text, 0)?;
+        let is_same = (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino);
+        if !is_same || opened.st_size as usize != text.len() || text != self.text {
+            return Err(io::Error::other("another process has changed the file"));
+        }
+        Ok(lock)
+    }
+
+    /// Writes the text in place. A renamed file would end the mounts of running sandboxes on the
+    /// present one, and they could write the new file.
+    pub(super) fn write(&mut self, text: Vec<u8>) -> io::Result<()> {
+        if let Err(error) = self.put(&text) {
+            self.put(&self.text)?;
+            return Err(error);
+        }
+        self.text = text;
+        Ok(())
+    }
+
+    fn put(&self, text: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(text, 0)?;
+        self.file.set_len(text.len() as u64)
+    }
+}

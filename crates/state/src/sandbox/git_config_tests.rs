@@ -1,0 +1,317 @@
+use super::*;
+use agent_bash_core::sandbox::WriteLevel;
+use agent_bash_sandbox::PathIdentity;
+use std::os::unix::fs::PermissionsExt;
+use tempfile::TempDir;
+
+/// The configuration before each test.
+const BEFORE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.org/a\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"] # a remark\n\tremote = origin\n\tmerge = refs/heads/main\n";
+
+/// A repository, and the copy of its configuration.
+struct Repository {
+    directory: TempDir,
+    redirected: RedirectedFile,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let workspace = root.join("w");
+        fs::create_dir_all(workspace.join(".git")).unwrap();
+        fs::write(workspace.join(".git/config"), BEFORE).unwrap();
+        let plan = Plan {
+            writable: vec![workspace.clone()],
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
+        };
+        let redirected = redirected(&plan, &workspace, &[], &root.join("state")).unwrap();
+        let repository = Self {
+            directory,
+            redirected,
+        };
+        assert_eq!(repository.merged(), [""; 0]);
+        repository
+    }
+
+    fn copy(&self) -> PathBuf {
+        self.redirected.directory.join(COPY_FILE)
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.redirected.file).unwrap()
+    }
+
+    /// Merges, and returns the dropped keys.
+    fn merged(&self) -> Vec<String> {
+        let outcome = merge(&self.redirected);
+        assert_eq!(
+            fs::read_to_string(self.copy()).unwrap(),
+            self.text(),
+            "the copy is made equal again"
+        );
+        outcome.dropped
+    }
+
+    /// Appends to the copy, merges, and returns the dropped keys.
+    fn appended(&self, text: &str) -> Vec<String> {
+        let copy = fs::read_to_string(self.copy()).unwrap();
+        fs::write(self.copy(), copy + text).unwrap();
+        self.merged()
+    }
+
+    /// Returns the values of the repository's file, as `key=value`.
+    fn values(&self) -> Vec<String> {
+        let values = GitConfigProgram::find()
+            .unwrap()
+            .list(&self.redirected.file);
+        let text = |(key, values): (Vec<u8>, Vec<Option<Vec<u8>>>)| {
+            let values = values.into_iter().map(Option::unwrap_or_default);
+            let values = values.map(|value| String::from_utf8(value).unwrap());
+            let values: Vec<String> = values.collect();
+            format!("{}={}", String::from_utf8(key).unwrap(), values.join(","))
+        };
+        values.unwrap().into_iter().map(text).collect()
+    }
+}
+
+#[test]
+fn harmless_keys_are_written_in_place_and_others_are_named() {
+    let repository = Repository::new();
+    let before = PathIdentity::of(&repository.redirected.file);
+    let dropped = repository.appended(
+        "[user]\n\tname = A \\\nB\n[core]\n\tfsmonitor = x\n[CORE]\nhooksPath=y\n[alias]\n\ts = !z\n\
+         [branch \"side\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[include]\n\tpath = ../x\n\
+         [remote \"fork\"]\n\turl = git@example.org:b\n\tfetch = +refs/heads/*:refs/remotes/fork/*\n\
+         [submodule \"s\"]\n\tactive = true\n\turl = https://example.org/s\n\tupdate = !z\n",
+    );
+    assert_eq!(
+        dropped,
+        [
+            "alias.s",
+            "core.fsmonitor",
+            "core.hookspath",
+            "include.path",
+            "submodule.s.update"
+        ]
+    );
+    assert_eq!(
+        repository.values(),
+        [
+            "branch.main.merge=refs/heads/main",
+            "branch.main.remote=origin",
+            "branch.side.merge=refs/heads/main",
+            "branch.side.remote=origin",
+            "core.bare=false",
+            "remote.fork.addedinsandbox=true",
+            "remote.fork.fetch=+refs/heads/*:refs/remotes/fork/*",
+            "remote.fork.url=git@example.org:b",
+            "remote.origin.fetch=+refs/heads/*:refs/remotes/origin/*",
+            "remote.origin.url=https://example.org/a",
+            "submodule.s.active=true",
+            "submodule.s.url=https://example.org/s",
+            "user.name=A B",
+        ]
+    );
+    // Another file would lose the mounts of running sandboxes.
+    assert_eq!(PathIdentity::of(&repository.redirected.file), before);
+    assert!(repository.text().starts_with("[core]\n\tbare = false\n"));
+    assert!(repository.text().contains("# a remark"));
+    assert_eq!(repository.merged(), [""; 0]);
+    let is_current = |outcome: MergeOutcome| {
+        let merged = outcome.merged.expect("nothing is left to merge");
+        merged.is_current(&repository.redirected)
+    };
+    assert!(is_current(merge(&repository.redirected)));
+    let merged = merge(&repository.redirected).merged.unwrap();
+    repository.appended("[user]\n\temail = a@b\n");
+    assert!(!merged.is_current(&repository.redirected));
+}
+
+#[test]
+fn values_that_lead_elsewhere_are_dropped() {
+    for text in [
+        "[remote \"origin\"]\n\turl = https://evil.example\n",
+        "[remote \"origin\"]\n\tpushurl = https://evil.example\n",
+        "[remote \"origin\"]\n\tfetch = +refs/heads/*:refs/heads/*\n",
+        "[remote \"n\"]\n\turl = ext::sh -c x\n",
+        "[remote \"n\"]\n\turl = ../hooks-inside\n",
+        "[remote \"n\"]\n\turl = /hooks-inside\n",
+        "[remote \"n\"]\n\turl = file:///hooks-inside\n",
+        "[remote \"n\"]\n\turl = ssh://-oProxyCommand=x/a\n",
+        "[remote \"n\"]\n\turl = ssh://a@-oProxyCommand=x/a\n",
+        "[remote \"n\"]\n\turl = -oProxyCommand=x:a\n",
+        "[remote \"n\"]\n\turl = a:-x\n",
+        "[remote \"n\"]\n\turl = \"https://a/\\nb\"\n",
+        "[remote \"n\"]\n\tvcs = x\n",
+        "[remote \"n\"]\n\tuploadpack = x\n",
+        "[remote \"https://example.org/a\"]\n\turl = https://evil.example\n",
+        "[remote \"../dir\"]\n\turl = https://evil.example\n",
+        "[url \"https://evil.example/\"]\n\tinsteadOf = https://example.org/\n",
+        "[branch \"main\"]\n\tremote = https://evil.example\n",
+        "[branch \"new\"]\n\tremote = unknown\n",
+        "[branch \"new\"]\n\tpushRemote = origin\n",
+        "[branch \"new\"]\n\tmergeOptions = -s x\n",
+        "[branch \"new\"]\n\tdescription = \"a\\nb\"\n",
+        "[branch \"new\"]\n\tdescription = --x\n",
+        "[branch \"new\"]\n\tmerge\n",
+        "[submodule \"s\"]\n\turl = ../s\n",
+        "[filter \"x\"]\n\tsmudge = x\n",
+        "[extensions]\n\tworktreeConfig = true\n",
+        "[diff \"x\"]\n\tcommand = x\n",
+        "[credential]\n\thelper = !x\n",
+        "[core]\r\n\tfsmonitor = x\r\n",
+        "[core]\n\tfsmoni\\\ntor = x\n",
+        "[user]\n\tname = \"\u{1}x\"\n",
+        "\u{0}[core]\n\tfsmonitor = x\n",
+        "[broken\n",
+    ] {
+        let repository = Repository::new();
+        let dropped = repository.appended(text);
+        assert_eq!(dropped.len(), 1, "{text}: {dropped:?}");
+        assert_eq!(repository.text(), BEFORE, "{text}");
+    }
+}
+
+#[test]
+fn no_branch_gets_a_remote_that_calls_have_added() {
+    let repository = Repository::new();
+    let nothing = [""; 0];
+    let remote = "[remote \"n\"]\n\turl = https://evil.example\n";
+    assert_eq!(repository.appended(remote), nothing);
+    let branch = "[branch \"main\"]\n\tremote = n\n";
+    assert_eq!(repository.appended(branch), ["branch.main.remote"]);
+    let mark = "remote.n.addedinsandbox";
+    let copy = repository.copy();
+    let set = |key: &str, values: &[String]| {
+        GitConfigProgram::find()
+            .unwrap()
+            .set(&copy, key, values)
+            .unwrap();
+        repository.merged()
+    };
+    assert_eq!(set(mark, &[]), [mark]);
+    assert_eq!(set(mark, &["false".to_owned()]), [mark]);
+    assert_eq!(set("remote.origin.url", &[]), ["remote.origin.url"]);
+    // Calls can change and remove their own remotes.
+    assert_eq!(
+        set("remote.n.url", &["https://b.example".to_owned()]),
+        nothing
+    );
+    assert!(repository.text().contains("https://b.example"));
+    let without = fs::read_to_string(&copy).unwrap();
+    let without = without.split("[remote \"n\"]").next().unwrap().to_owned();
+    fs::write(&copy, without).unwrap();
+    assert_eq!(repository.merged(), nothing);
+    assert_eq!(repository.text(), BEFORE);
+}
+
+#[test]
+fn change_of_a_key_that_the_user_changed_meanwhile_is_dropped() {
+    let repository = Repository::new();
+    let users = BEFORE.replace("refs/heads/main", "refs/heads/theirs");
+    fs::write(&repository.redirected.file, &users).unwrap();
+    let calls = BEFORE.replace("refs/heads/main", "refs/heads/mine") + "[user]\n\tname = A\n";
+    fs::write(repository.copy(), calls).unwrap();
+    assert_eq!(repository.merged(), ["branch.main.merge"]);
+    assert_eq!(repository.text(), users + "[user]\n\tname = A\n");
+}
+
+#[test]
+fn whatever_replaces_the_copy_is_neither_followed_nor_kept() {
+    type Change<'a> = &'a dyn Fn(&Path, &Path);
+    let changes: [Change<'_>; 8] = [
+        &|copy, secret| symlink(secret, copy).unwrap(),
+        &|copy, _| symlink("/dev/zero", copy).unwrap(),
+        &|copy, _| agent_bash_process::make_fifo(copy).unwrap(),
+        &|copy, _| fs::create_dir_all(copy.join("full/of/entries")).unwrap(),
+        &|copy, _| File::create(copy).unwrap().set_len(1 << 40).unwrap(),
+        &|copy, _| fs::write(copy, "[a]\nb = c\n".repeat(100_000)).unwrap(),
+        // The listing of this file repeats the long name.
+        &|copy, _| {
+            let section = format!("[a \"{}\"]\n", "b".repeat(100_000));
+            fs::write(copy, section + &"c\n".repeat(50_000)).unwrap();
+        },
+        &|_, _| {},
+    ];
+    for (index, change) in changes.into_iter().enumerate() {
+        let repository = Repository::new();
+        let secret = repository.directory.path().join("secret");
+        fs::write(&secret, "[user]\n\tname = secret\n").unwrap();
+        fs::remove_file(repository.copy()).unwrap();
+        change(&repository.copy(), &secret);
+        let dropped = repository.merged();
+        assert!(
+            dropped[0].starts_with("all changes ("),
+            "{index}: {dropped:?}"
+        );
+        assert_eq!(repository.text(), BEFORE, "{index}");
+        assert_eq!(
+            fs::read_to_string(&secret).unwrap(),
+            "[user]\n\tname = secret\n"
+        );
+    }
+}
+
+#[test]
+fn directory_that_a_call_has_closed_is_opened_again() {
+    let repository = Repository::new();
+    let directory = &repository.redirected.directory;
+    fs::set_permissions(directory, fs::Permissions::from_mode(0)).unwrap();
+    let _ = merge(&repository.redirected);
+    assert_eq!(repository.appended("[user]\n\tname = A\n"), [""; 0]);
+    assert!(repository.text().contains("name = A"));
+}
+
+#[test]
+fn repository_file_is_written_only_at_its_own_path() {
+    type Change<'a> = &'a dyn Fn(&Path);
+    let changes: [Change<'_>; 4] = [
+        // Another file by a link of the directory, or of the file.
+        &|git| {
+            fs::rename(git, git.with_file_name("other")).unwrap();
+            symlink("other", git).unwrap();
+        },
+        &|git| {
+            fs::rename(git.join("config"), git.join("other")).unwrap();
+            symlink("other", git.join("config")).unwrap();
+        },
+        &|git| fs::hard_link(git.join("config"), git.join("other")).unwrap(),
+        // A git that runs, or a link that would be followed by a lock.
+        &|git| symlink("../made", git.join("config.lock")).unwrap(),
+    ];
+    for (index, change) in changes.into_iter().enumerate() {
+        let repository = Repository::new();
+        let copy = BEFORE.to_owned() + "[user]\n\tname = A\n";
+        fs::write(repository.copy(), copy).unwrap();
+        let git = repository.redirected.file.parent().unwrap();
+        change(git);
+        let _ = merge(&repository.redirected);
+        assert_eq!(repository.text(), BEFORE, "{index}");
+        assert!(!git.with_file_name("made").exists());
+    }
+}
+
+#[test]
+fn file_stays_protected_without_a_copy_where_a_copy_is_not_possible() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("w/.git")).unwrap();
+    let workspace = root.join("w");
+    let config = workspace.join(".git/config");
+    let plan = |tier| Plan {
+        writable: vec![workspace.clone()],
+        ..Plan::new(WriteLevel::WorkspaceWrite, tier)
+    };
+    let has_copy = |tier, protected: &[PathBuf], state: &str| {
+        redirected(&plan(tier), &workspace, protected, &root.join(state)).is_some()
+    };
+    assert!(!has_copy(Tier::Full, &[], "state"), "the file is missing");
+    fs::write(&config, BEFORE).unwrap();
+    assert!(has_copy(Tier::Full, &[], "state"));
+    assert!(!has_copy(Tier::Base, &[], "state"));
+    assert!(!has_copy(Tier::Full, &[workspace.join(".git")], "state"));
+    assert!(!has_copy(Tier::Full, &[], "w/state"));
+    fs::rename(&config, root.join("config")).unwrap();
+    symlink(root.join("config"), &config).unwrap();
+    assert!(!has_copy(Tier::Full, &[], "state"), "the file is a link");
+}
