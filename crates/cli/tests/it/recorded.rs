@@ -180,6 +180,32 @@ fn report_writes_to_pipes_and_follows_links() {
 }
 
 #[test]
+fn report_follows_only_a_link_that_the_user_names() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    home.write("elsewhere/kept", "kept");
+    let kept = home.path().join("elsewhere/kept");
+    symlink(&kept, home.path().join("report.html")).expect("a link");
+    let run = home.run(&["report"]);
+    assert_eq!(run.code, Some(125), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("report.html is a link"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(fs::read_to_string(&kept).expect("the file"), "kept");
+    assert_eq!(home.run(&["report", "-o", "report.html"]).code, Some(0));
+    assert!(is_page(&fs::read_to_string(&kept).expect("a page")));
+
+    fs::remove_file(home.path().join("report.html")).expect("the link");
+    for expected in ["new", "replaced"] {
+        assert_eq!(home.run(&["report"]).code, Some(0), "{expected}");
+        let page = fs::read_to_string(home.path().join("report.html"));
+        assert!(is_page(&page.expect("a page")), "{expected}");
+    }
+}
+
+#[test]
 fn report_error_does_not_name_its_temporary_file() {
     let home = Home::new();
     record(&home, &["echo first"]);
