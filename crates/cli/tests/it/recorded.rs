@@ -135,7 +135,6 @@ fn report_writes_to_pipes_and_follows_links() {
     let home = Home::new();
     record(&home, &["echo first"]);
     let at = |name: &str| home.path().join(name);
-    let is_page = |text: &str| text.contains("</html>") && text.contains("echo first");
 
     let made = Command::new("mkfifo").arg(at("pipe")).status();
     assert!(made.expect("mkfifo starts").success());
@@ -286,4 +285,9 @@ fn clean_keeps_and_names_what_an_undo_needs() {
         cleaned.contains("kept 1 change set for undo, ") && cleaned.contains("kept 1 trial until"),
         "{cleaned}"
     );
+}
+
+/// True if the text is a page with the call of [`record`].
+fn is_page(text: &str) -> bool {
+    text.contains("</html>") && text.contains("echo first")
 }
