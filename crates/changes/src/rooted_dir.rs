@@ -238,7 +238,8 @@ fn mount_id(file: &OwnedFd) -> Result<u64, Errno> {
     let number = info
         .lines()
         .find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
-    number.ok_or(Errno::NOSYS)
+    // gVisor has no mount ids. Another file system is another device.
+    number.map_or_else(|| Ok(fstat(file)?.st_dev), Ok)
 }
 
 /// Returns the canonical path of a directory. Links are followed, so the path must come from the

@@ -273,7 +273,7 @@ impl ShellSession {
             shell.exclude_earlier_processes(spec.survivors).await;
             let call = SessionCall::hand_over(spec, shell, remembered, options, cancel);
             let after = match call.await {
-                Ok(call) => call.finish(out).await,
+                Ok(call) => Box::pin(call.finish(out)).await,
                 Err(after) => *after,
             };
             match after {

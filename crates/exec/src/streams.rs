@@ -21,6 +21,15 @@ const MIN_MOVED_BYTES: usize = BUFFER_BYTES / 2;
 /// often, a larger one is not faster and counts towards the user's limit of 64 MiB for all pipes.
 const MOVED_PIPE_BYTES: usize = 512 * 1024;
 
+/// The largest amount of output that is passed on before other events are handled.
+const MAX_BULK_BYTES: usize = 16 << 20;
+
+/// The longest wait for more of a large output before other events are handled.
+const BULK_PAUSE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 1_000_000,
+};
+
 /// The maximum capacity of a pipe for unprivileged users: the default of
 /// `/proc/sys/fs/pipe-max-size`.
 const MAX_PIPE_BYTES: usize = 1 << 20;
@@ -103,6 +112,58 @@ impl OutputStreams {
         }
     }
 
+    /// Passes on much output of one pipe. Every write of the command would wake the runtime's
+    /// thread, so the pipe does not belong to the runtime meanwhile. Returns once no output has
+    /// arrived for a moment, output of another pipe has arrived, or other events must be handled.
+    fn pass_bulk(&mut self, index: usize, out: &mut dyn OutputConsumer) -> io::Result<Progress> {
+        let StreamPipe {
+            stream,
+            receiver,
+            mut after_stop,
+            is_bulk,
+        } = self.pipes.remove(index);
+        let source = receiver.into_nonblocking_fd()?;
+        let mut progress = Progress::Chunk;
+        let mut passed = 0;
+        while progress == Progress::Chunk && passed < MAX_BULK_BYTES {
+            let destination = out.destination(stream);
+            let moved = destination.map_or(0, |to| move_output(source.as_fd(), to));
+            passed += moved;
+            if moved == 0 {
+                self.buffer.clear();
+                match rustix::io::read(&source, spare_capacity(&mut self.buffer)) {
+                    Ok(0) => progress = Progress::Ended,
+                    Ok(count) => {
+                        passed += count;
+                        progress = after_stop.push(stream, &self.buffer, out);
+                    }
+                    Err(Errno::WOULDBLOCK) => {
+                        let mut ready = [PollFd::new(&source, PollFlags::IN)];
+                        if poll(&mut ready, Some(&BULK_PAUSE)) == Ok(0) {
+                            break;
+                        }
+                    }
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            if !self.arrived(2).is_empty() {
+                break;
+            }
+        }
+        let pipe = StreamPipe {
+            stream,
+            receiver: Receiver::from_owned_fd_unchecked(source)?,
+            after_stop,
+            is_bulk,
+        };
+        self.pipes.insert(index, pipe);
+        if progress == Progress::Ended {
+            self.end(index);
+        }
+        Ok(progress)
+    }
+
     /// Waits for a readable pipe and returns its index; `None` if no pipe is open.
     async fn readable(&self) -> Option<usize> {
         match &self.pipes[..] {
@@ -179,9 +240,12 @@ impl Source for OutputStreams {
         self.buffer.clear();
         self.buffer.reserve(BUFFER_BYTES);
         let pipe = self.pipes.get_mut(index)?;
-        if pipe.move_output(out) {
+        if pipe.has_bulk(out) {
             self.pushed += 1;
-            return Some(Progress::Chunk);
+            return Some(self.pass_bulk(index, out).unwrap_or_else(|error| {
+                tracing::warn!(%error, "a pipe could not be read");
+                Progress::Ended
+            }));
         }
         let progress = match pipe.receiver.try_read_buf(&mut self.buffer) {
             Ok(0) => Progress::Ended,
@@ -290,15 +354,17 @@ impl StreamPipe {
         self.after_stop.push(self.stream, bytes, out)
     }
 
-    /// Returns the descriptor to which output can be moved instead of being passed to `out`.
-    fn destination<'o>(&self, out: &'o dyn OutputConsumer) -> Option<BorrowedFd<'o>> {
-        let can_move = self.is_bulk && !self.after_stop.is_stopping();
-        out.destination(self.stream).filter(|_| can_move)
+    /// True if a large amount of output is available that need not be read.
+    fn has_bulk(&self, out: &dyn OutputConsumer) -> bool {
+        self.is_bulk
+            && !self.after_stop.is_stopping()
+            && out.destination(self.stream).is_some()
+            && available_bytes(self.receiver.as_fd()) >= MIN_MOVED_BYTES
     }
 
     /// Enlarges this pipe and the pipe to which its output moves, if the kernel permits.
     fn enlarge(&self, out: &dyn OutputConsumer) {
-        let Some(destination) = self.destination(out) else {
+        let Some(destination) = out.destination(self.stream) else {
             return;
         };
         for pipe in [self.receiver.as_fd(), destination] {
@@ -308,34 +374,34 @@ impl StreamPipe {
             }
         }
     }
+}
 
-    /// Moves a large amount of available output to its destination without copying it, except the
-    /// last byte. Returns false if nothing was moved: the output is then read.
-    fn move_output(&self, out: &dyn OutputConsumer) -> bool {
-        let Some(destination) = self.destination(out) else {
-            return false;
-        };
-        let mut moved = 0;
-        while moved < MAX_PIPE_BYTES {
-            let available = rustix::io::ioctl_fionread(&self.receiver).unwrap_or(0);
-            let available = usize::try_from(available).unwrap_or(0);
-            if available < MIN_MOVED_BYTES {
-                break;
-            }
-            let (from, flags) = (&self.receiver, SpliceFlags::MOVE | SpliceFlags::NONBLOCK);
-            match splice(from, None, destination, None, available - 1, flags) {
-                Ok(count) if count > 0 => moved += count,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    let mut ready = [PollFd::from_borrowed_fd(destination, PollFlags::OUT)];
-                    // Errors show when the output is written.
-                    let _ = poll(&mut ready, None);
-                }
-                // The kernel cannot move to this destination, or its reader has closed it.
-                Ok(_) | Err(_) => break,
-            }
+/// Returns the number of bytes that a pipe holds.
+fn available_bytes(pipe: BorrowedFd<'_>) -> usize {
+    let available = rustix::io::ioctl_fionread(pipe).unwrap_or(0);
+    usize::try_from(available).unwrap_or(usize::MAX)
+}
+
+/// Moves a large amount of available output to its destination without copying it, except the last
+/// byte. Returns the number of moved bytes; 0 if the output must be read.
+fn move_output(source: BorrowedFd<'_>, destination: BorrowedFd<'_>) -> usize {
+    loop {
+        let available = available_bytes(source);
+        if available < MIN_MOVED_BYTES {
+            return 0;
         }
-        moved > 0
+        let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
+        match splice(source, None, destination, None, available - 1, flags) {
+            Ok(count) => return count,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let mut ready = [PollFd::from_borrowed_fd(destination, PollFlags::OUT)];
+                // Errors show when the output is written.
+                let _ = poll(&mut ready, None);
+            }
+            // The kernel cannot move to this destination, or its reader has closed it.
+            Err(_) => return 0,
+        }
     }
 }
 

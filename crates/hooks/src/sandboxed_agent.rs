@@ -34,8 +34,8 @@ pub(crate) struct AgentState {
     pub(crate) below_home: &'static str,
     /// The text of a new file; `None` for a directory.
     pub(crate) file: Option<&'static str>,
-    /// Files in the directory that are programs or name programs to run, and that the agent need not
-    /// write.
+    /// Files in the directory that are programs or name programs to run, and that the agent need
+    /// not write.
     pub(crate) protected: &'static [&'static str],
 }
 

@@ -86,12 +86,13 @@ fn create_mounts(plan: &Plan, private_directories: &[PathBuf]) -> Result<Entered
     let roots = writable::outermost(shared.chain(private_directories).chain(covered));
     writable::separate(&roots)?;
     writable::cover(&caches.mounts)?;
-    writable::protect(&roots, &plan.writable, &plan.protected)?;
+    let lookup = PathLookup::default();
+    writable::protect(&roots, &plan.writable, &plan.protected, &lookup)?;
     let mut missing = Vec::new();
     if !mounts::make_read_only(&roots)? {
         missing.push(MissingPromise::Metadata);
     }
-    let covered = PathLookup::default().existing(&plan.hidden);
+    let covered = lookup.existing(&plan.hidden);
     secrets::cover(&covered)?;
     terminal::keep_name();
     devices::mount_private_file_systems()?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Maximum number of names in a directory that is listed.
-const MAX_NAMES: usize = 4096;
+const MAX_NAMES: usize = 1024;
 
 /// A cache of directory listings, for a short time during which changes of the directories are
 /// ignored.

@@ -206,7 +206,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     if let Some(state) = &facts.state {
         protected.extend(writable_state(state, &writable, facts.tier)?);
     }
-    add_targets_of_links(&mut protected);
+    add_targets_of_links(&mut protected, &secrets.lookup);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
     for path in resolver.trusted("devices", &wanted.devices)? {
@@ -250,8 +250,10 @@ fn check_writable(writable: &BTreeSet<PathBuf>, hidden: &HiddenPaths) -> Result<
 
 /// Adds the targets of links, which can be protected, and the links on the way to a target, which
 /// are compared after a call.
-fn add_targets_of_links(protected: &mut BTreeSet<PathBuf>) {
-    let links = protected.iter().filter(|path| path.is_symlink());
+fn add_targets_of_links(protected: &mut BTreeSet<PathBuf>, lookup: &PathLookup) {
+    // Most protected paths are missing.
+    let existing = protected.iter().filter(|path| lookup.may_exist(path));
+    let links = existing.filter(|path| path.is_symlink());
     let linked: Vec<PathBuf> = links.flat_map(|path| links_and_target(path)).collect();
     protected.extend(linked);
 }

@@ -39,8 +39,6 @@ use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{Request, SessionName, Status};
 use agent_bash_render::{OutputText, Theme};
 use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
-use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -130,7 +128,7 @@ pub(crate) struct App {
     pub(crate) is_safe_mode: bool,
     /// The sandbox of calls.
     pub(crate) sandbox: SandboxSettings,
-    questions: Questions,
+    pub(crate) questions: Questions,
     pub(crate) redraw: Arc<Redraw>,
     effects: Vec<Effect>,
 }
@@ -314,11 +312,6 @@ impl App {
         if let Some(call) = self.call {
             self.transcript.change(call, change);
         }
-    }
-
-    /// Draws the first question over everything else.
-    pub(crate) fn draw_question(&self, frame: &mut Frame<'_>, area: Rect) {
-        self.questions.draw(frame, area, &self.sandbox, &self.theme);
     }
 
     /// True if a question awaits its answer.

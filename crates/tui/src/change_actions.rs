@@ -315,8 +315,4 @@ impl ProposedAction {
             ChangesAct::Redo => "Redoing…",
         }
     }
-
-    pub(crate) fn confirm_label(&self) -> &'static str {
-        self.act.verb()
-    }
 }

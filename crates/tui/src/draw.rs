@@ -37,7 +37,9 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     let theme = app.theme.clone();
     let window = area.height.saturating_sub(3);
     app.transcript.draw(frame, above, window, now, &theme);
-    app.draw_list(frame, above);
+    if let Some(listed) = &mut app.candidates {
+        listed.draw(frame, above, &theme);
+    }
     draw_rule(app, frame, rule, prompt);
     draw_queue(app, frame, waiting);
     if !app.is_covered() {
@@ -61,14 +63,16 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         };
         pager.draw(frame, panel, card, now, &theme);
     }
-    app.draw_search(frame, panel);
+    if let Some(search) = &mut app.search {
+        search.draw(frame, panel, &app.home, &theme);
+    }
     if let Some(help) = &mut app.help {
         help.draw(frame, panel, &theme);
     }
     if let Some(console) = &mut app.console {
         console.draw(frame, Overlay::area(area), now, &theme);
     }
-    app.draw_question(frame, area);
+    app.questions.draw(frame, area, &app.sandbox, &theme);
 }
 
 fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {

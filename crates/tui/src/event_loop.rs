@@ -30,6 +30,7 @@ use agent_bash::pty::PtyStatus;
 use agent_bash_render::SPINNER_STEP;
 use crossterm::event::Event;
 use ratatui::layout::Rect;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -80,7 +81,7 @@ pub(crate) struct EventLoop {
 
 /// The reason why the loop woke up.
 enum WakeReason {
-    Event(std::io::Result<Event>),
+    Event(io::Result<Event>),
     Message(Box<Msg>),
     Console(PtyStatus),
     ConsoleStarted(agent_bash::pty::PtySession),
@@ -152,13 +153,13 @@ impl EventLoop {
             self.act_on_prompt(effect);
         }
         let jobs_at_exit = self.shut_down(matches!(ended, Ok(true))).await;
-        ended.map(|_| jobs_at_exit)
+        ended.map(|_| jobs_at_exit).map_err(TuiError::Terminal)
     }
 
     /// Runs the loop. Returns true if jobs must be ended.
-    async fn serve(&mut self) -> Result<bool, TuiError> {
-        let mut stops = StopSignals::listen().map_err(TuiError::Terminal)?;
-        let mut host = HostTerminal::acquire().map_err(TuiError::Terminal)?;
+    async fn serve(&mut self) -> io::Result<bool> {
+        let mut stops = StopSignals::listen()?;
+        let mut host = HostTerminal::acquire()?;
         let mut input = Some(TerminalInput::new());
         let mut changed = true;
         let mut drawn: Option<Duration> = None;
@@ -174,8 +175,7 @@ impl EventLoop {
             if changed && due {
                 self.update_terminal_size(&host);
                 let targets = self.app.link_destinations();
-                host.draw(&targets, |frame| draw::draw(&mut self.app, frame, now))
-                    .map_err(TuiError::Terminal)?;
+                host.draw(&targets, |frame| draw::draw(&mut self.app, frame, now))?;
                 (changed, drawn) = (false, Some(now));
                 self.load_page(now);
             }
@@ -186,13 +186,11 @@ impl EventLoop {
                 woken = self.wait_for_event(&mut input, wait) => woken,
             };
             let now = self.clock.now();
-            changed |=
-                !matches!(woken, WakeReason::Timeout) || self.app.is_live() || self.is_app_due(now);
+            changed |= !matches!(woken, WakeReason::Timeout)
+                || self.app.is_live()
+                || self.app.deadline().is_some_and(|due| now >= due);
             match woken {
-                WakeReason::Event(event) => {
-                    self.app
-                        .handle_event(&event.map_err(TuiError::Terminal)?, now);
-                }
+                WakeReason::Event(event) => self.app.handle_event(&event?, now),
                 WakeReason::Message(message) => {
                     // An undo or a commit may create or remove the working directory, or change the
                     // branch of git.
@@ -215,7 +213,11 @@ impl EventLoop {
                         self.read_directory();
                     }
                 }
-                WakeReason::Console(status) => self.console_changed(&status, now),
+                WakeReason::Console(status) => {
+                    if let (Some(console), Some(end)) = (&mut self.app.console, &status.ended) {
+                        console.end(end, now);
+                    }
+                }
                 WakeReason::ConsoleStarted(session) => self.app.console_started(session, now),
                 WakeReason::Question(question) => self.app.ask_to_leave_sandbox(question, now),
                 WakeReason::RedrawWanted => {}
@@ -227,39 +229,38 @@ impl EventLoop {
                 WakeReason::Signal(StopRequest::Suspend) => {
                     // A stopped program must not read the terminal.
                     drop(input.take());
-                    host.release().map_err(TuiError::Terminal)?;
-                    stops.suspend().await.map_err(TuiError::Terminal)?;
-                    host.reacquire().map_err(TuiError::Terminal)?;
+                    host.release()?;
+                    stops.suspend().await?;
+                    host.reacquire()?;
                     input = Some(TerminalInput::new());
                 }
                 WakeReason::Signal(StopRequest::Continued) => {
                     // The shell above this program has set modes and drawn on the screen.
-                    host.release().map_err(TuiError::Terminal)?;
-                    host.reacquire().map_err(TuiError::Terminal)?;
+                    host.release()?;
+                    host.reacquire()?;
                 }
-                WakeReason::Cancelled => break,
+                WakeReason::Cancelled => return Ok(false),
             }
             for effect in self.app.take_effects() {
                 match effect {
                     Effect::Quit { ends_jobs } => ends_jobs_at_exit = Some(ends_jobs),
-                    Effect::Suspend => StopSignals::suspend_group().map_err(TuiError::Terminal)?,
+                    Effect::Suspend => StopSignals::suspend_group()?,
                     Effect::Edit(text) => {
                         drop(input.take());
-                        host.release().map_err(TuiError::Terminal)?;
+                        host.release()?;
                         self.edit(&text).await;
-                        host.reacquire().map_err(TuiError::Terminal)?;
+                        host.reacquire()?;
                         input = Some(TerminalInput::new());
                     }
-                    Effect::Copy(text) => host.copy(&text).map_err(TuiError::Terminal)?,
+                    Effect::Copy(text) => host.copy(&text)?,
                     other => self.carry_out(other),
                 }
             }
-            if ends_jobs_at_exit.is_some() {
-                break;
+            if let Some(ends_jobs) = ends_jobs_at_exit {
+                return Ok(ends_jobs);
             }
             self.app.note_message_time(now);
         }
-        Ok(ends_jobs_at_exit == Some(true))
     }
 
     /// Runs the editor on the prompt's text, on a terminal that nothing else uses meanwhile.
@@ -295,6 +296,9 @@ impl EventLoop {
     ) -> WakeReason {
         let redraw = Arc::clone(&self.app.redraw);
         let is_paused = self.input_paused_until.is_some();
+        let input = input.as_mut().filter(|_| !is_paused);
+        let session = self.terminals.as_mut().map(Terminals::next_session);
+        let question = self.approvals.as_mut().map(Approvals::next_question);
         let console = self
             .app
             .console
@@ -303,38 +307,13 @@ impl EventLoop {
         tokio::select! {
             biased;
             () = self.stop.cancelled() => WakeReason::Cancelled,
-            event = async {
-                match input {
-                    Some(input) if !is_paused => input.next().await,
-                    _ => std::future::pending().await,
-                }
-            } => WakeReason::Event(event),
+            event = or_never(input.map(TerminalInput::next)) => WakeReason::Event(event),
             Some(message) = self.messages.recv() => WakeReason::Message(Box::new(message)),
-            session = async {
-                match &mut self.terminals {
-                    Some(terminals) => terminals.next_session().await,
-                    None => std::future::pending().await,
-                }
-            } => WakeReason::ConsoleStarted(session),
-            question = async {
-                match &mut self.approvals {
-                    Some(approvals) => approvals.next_question().await,
-                    None => std::future::pending().await,
-                }
-            } => WakeReason::Question(question),
-            status = async {
-                match console {
-                    Some(console) => console.session.changed().await,
-                    None => std::future::pending().await,
-                }
-            } => WakeReason::Console(status),
+            session = or_never(session) => WakeReason::ConsoleStarted(session),
+            question = or_never(question) => WakeReason::Question(question),
+            status = or_never(console.map(|console| console.session.changed())) => WakeReason::Console(status),
             () = redraw.wanted() => WakeReason::RedrawWanted,
-            () = async {
-                match wait {
-                    Some(wait) => self.clock.sleep(wait).await,
-                    None => std::future::pending().await,
-                }
-            } => WakeReason::Timeout,
+            () = or_never(wait.map(|wait| self.clock.sleep(wait))) => WakeReason::Timeout,
         }
     }
 
@@ -360,17 +339,6 @@ impl EventLoop {
             .flatten()
             .map(until)
             .min()
-    }
-
-    fn is_app_due(&self, now: Duration) -> bool {
-        let deadline = self.app.deadline();
-        deadline.is_some_and(|deadline| now >= deadline)
-    }
-
-    fn console_changed(&mut self, status: &PtyStatus, now: Duration) {
-        if let (Some(console), Some(end)) = (&mut self.app.console, &status.ended) {
-            console.end(end, now);
-        }
     }
 
     /// Sets the size with which the next pseudo-terminal is created: the size of its overlay.
@@ -411,5 +379,13 @@ impl EventLoop {
             };
             tokio::task::spawn_blocking(move || drop(sender.send(look())));
         });
+    }
+}
+
+/// Waits for `next`, or for ever if there is nothing to wait for.
+async fn or_never<T>(next: Option<impl Future<Output = T>>) -> T {
+    match next {
+        Some(next) => next.await,
+        None => std::future::pending().await,
     }
 }

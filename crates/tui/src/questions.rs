@@ -155,7 +155,7 @@ impl Questions {
                         QuestionPart::Text(&proposed.between_text()),
                         QuestionPart::Script(command),
                     ],
-                    yes: proposed.confirm_label(),
+                    yes: proposed.act.verb(),
                     no: "leave it",
                 };
                 question.render(area, buffer, theme);

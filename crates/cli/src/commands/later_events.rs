@@ -3,22 +3,14 @@
 
 use crate::process_start::{ChosenSettings, StartContext};
 use agent_bash::change_sets::{ListedChanges, Store};
-use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState, FileChange};
 use agent_bash::process::environment::Masks;
+use agent_bash_report::ChangesAction;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Maximum number of files that the text of an action names.
 const MAX_NAMED_FILES: usize = 3;
-
-/// An action on the changes of a call.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LaterAction {
-    pub(crate) at: Timestamp,
-    /// The action in a few words: `undone but for src/a.rs`.
-    pub(crate) text: String,
-}
 
 /// Returns masks for secrets in data that does not come from the record. In the record, secrets are
 /// already masked.
@@ -72,22 +64,20 @@ pub(crate) fn maybe_earlier(sets: &[ListedChanges]) -> BTreeSet<ChangesId> {
     unsure.map(|set| set.changes.id).collect()
 }
 
-/// Returns the actions on each change set, sorted by time.
-pub(crate) fn actions(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<LaterAction>> {
+/// Returns the actions on each change set, sorted by time. An action is a few words: `undone but
+/// for src/a.rs`.
+pub(crate) fn actions(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<ChangesAction>> {
     let known: BTreeMap<ChangesId, &ListedChanges> =
         sets.iter().map(|it| (it.changes.id, it)).collect();
     let mut undone: BTreeMap<ChangesId, BTreeSet<&str>> = BTreeMap::new();
-    let mut actions_of: BTreeMap<ChangesId, Vec<LaterAction>> = BTreeMap::new();
+    let mut actions_of: BTreeMap<ChangesId, Vec<ChangesAction>> = BTreeMap::new();
     for set in sets {
         if let Some(at) = set.decided {
             let text = match set.changes.state {
                 ChangesState::Discarded => "discarded",
                 _ => "committed",
             };
-            let action = LaterAction {
-                at,
-                text: text.to_owned(),
-            };
+            let action = ChangesAction::new(at, text);
             actions_of.entry(set.changes.id).or_default().push(action);
         }
         let is_done = set.changes.state != ChangesState::Discarded;
@@ -95,14 +85,10 @@ pub(crate) fn actions(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<LaterAc
             continue;
         };
         let before = undone.entry(original.changes.id).or_default();
-        let action = LaterAction {
-            at: set.begun,
-            text: inversion_text(set, &original.changes, before),
-        };
-        actions_of
-            .entry(original.changes.id)
-            .or_default()
-            .push(action);
+        let text = inversion_text(set, &original.changes, before);
+        let action = ChangesAction::new(set.begun, text);
+        let id = original.changes.id;
+        actions_of.entry(id).or_default().push(action);
     }
     for of_set in actions_of.values_mut() {
         of_set.sort_by_key(|action| action.at);
@@ -216,7 +202,7 @@ mod tests {
         store.redo(SESSION, one).unwrap();
         let sets = store.list(SESSION).unwrap();
         let listed = actions(&sets);
-        let of = |id| -> Vec<&str> { listed[&id].iter().map(|action| &*action.text).collect() };
+        let of = |id| -> Vec<&str> { listed[&id].iter().map(|action| &*action.what).collect() };
         let wanted = [
             "committed",
             "undone",

@@ -12,7 +12,7 @@ use agent_bash::exec::{Job, JobState, Jobs};
 use agent_bash::process::SystemClock;
 use agent_bash::process::environment::Masks;
 use agent_bash::sink::{SizeStyle, size_text};
-use agent_bash_report::{ChangesAction, Diff, JobLine, Page};
+use agent_bash_report::{Diff, JobLine, Page};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -36,10 +36,7 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
     page.process_starts = found.process_starts;
     page.background = later_events::background_changes(&found.sets);
     page.maybe_earlier = later_events::maybe_earlier(&found.sets);
-    page.actions = later_events::actions(&found.sets)
-        .into_iter()
-        .map(|(id, actions)| (id, actions.into_iter().map(page_action).collect()))
-        .collect();
+    page.actions = later_events::actions(&found.sets);
     page.diffs = diffs(
         &find_record::state(start)?,
         &page,
@@ -63,10 +60,6 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
         found.name
     ));
     Ok(0)
-}
-
-fn page_action(action: later_events::LaterAction) -> ChangesAction {
-    ChangesAction::new(action.at, action.text)
 }
 
 /// Returns a line for each job, with the processes that are alive now. They may differ from the

@@ -54,7 +54,7 @@ impl ShellSession {
         let never = Cancel::new();
         let call = SessionCall::hand_over(&spec, shell, remembered, options, &never);
         let after = match call.await {
-            Ok(call) => call.finish(&mut output).await,
+            Ok(call) => Box::pin(call.finish(&mut output)).await,
             Err(after) => *after,
         };
         match after {

@@ -379,12 +379,8 @@ async fn only_the_started_program_reaches_the_server() {
             is_stranger,
             ..TestTls::default()
         };
-        let proxy = proxy(
-            std::slice::from_ref(&host),
-            std::slice::from_ref(&host),
-            tls,
-        )
-        .await;
+        let entries = [host.clone(), server.address.to_string()];
+        let proxy = proxy(&entries, &entries[..1], tls).await;
         let bearer = format!("Authorization: Bearer {PLACEHOLDER}");
         let answer = proxy
             .text(format!("GET http://{host}/ HTTP/1.1\r\n{bearer}\r\n\r\n"))

@@ -2,10 +2,10 @@
 
 use super::mounts::make_one_read_only;
 use crate::error::SandboxError;
+use crate::path_lookup::PathLookup;
 use agent_bash_core::sandbox::RedirectedFile;
 use rustix::fs::CWD;
-use rustix::mount::{MoveMountFlags, OpenTreeFlags};
-use rustix::mount::{mount_bind_recursive, move_mount, open_tree};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, mount_bind_recursive, move_mount, open_tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,9 @@ pub(super) fn protect(
     roots: &[&Path],
     writable: &[PathBuf],
     protected: &[PathBuf],
+    lookup: &PathLookup,
 ) -> Result<(), SandboxError> {
+    let is_mountable = |path: &Path| lookup.may_exist(path) && is_mountable(path);
     for (path, is_protected) in mount_points(roots, writable, protected, is_mountable) {
         bind_to_itself(path)?;
         if is_protected {

@@ -14,6 +14,10 @@ pub(super) const SYSTEM_SECRETS: &[&str] = words![
     "/var/lib/kubelet/pki /var/lib/rancher /var/lib/tailscale /var/lib/iwd /var/lib/samba/private",
     "/var/lib/sss/secrets /var/lib/NetworkManager/secret_key /var/lib/systemd/credential.secret",
     "/etc/credstore /etc/credstore.encrypted /run/credentials",
+    "/var/backups/shadow.bak /var/backups/gshadow.bak /var/mail /etc/pki/tls/private",
+    "/etc/pki/entitlement /etc/cryptsetup-keys.d /etc/netplan /etc/gitlab-runner /etc/ceph",
+    "/var/lib/bluetooth /var/lib/cloud/instances /run/cloud-init/instance-data-sensitive.json",
+    "/var/lib/docker/swarm /run/NetworkManager/system-connections",
     // Secrets of containers and pods.
     "/run/secrets /var/run/secrets",
 ];

@@ -237,6 +237,6 @@ fn limited(file: File) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 #[path = "git_config_tests.rs"]
 mod tests;

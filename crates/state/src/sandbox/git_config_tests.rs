@@ -1,3 +1,5 @@
+#![cfg(target_os = "linux")]
+
 use super::*;
 use agent_bash_core::sandbox::WriteLevel;
 use agent_bash_sandbox::PathIdentity;
@@ -270,7 +272,7 @@ fn whatever_replaces_the_copy_is_neither_followed_nor_kept() {
 fn directory_that_a_call_has_closed_is_opened_again() {
     let repository = Repository::new();
     let directory = &repository.redirected.directory;
-    fs::set_permissions(directory, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o0)).unwrap();
     let _ = merge(&repository.redirected);
     assert_eq!(repository.appended("[user]\n\tname = A\n"), [""; 0]);
     assert!(repository.text().contains("name = A"));

@@ -3,8 +3,6 @@
 use super::{App, Effect};
 use crate::complete::{CandidateList, Commands, Completion, ListRequest};
 use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::Rect;
 use std::sync::Arc;
 
 impl App {
@@ -106,12 +104,5 @@ impl App {
             }
         }
         true
-    }
-
-    /// Draws the list above the prompt.
-    pub(crate) fn draw_list(&mut self, frame: &mut Frame<'_>, above: Rect) {
-        if let Some(listed) = &mut self.candidates {
-            listed.draw(frame, above, &self.theme);
-        }
     }
 }

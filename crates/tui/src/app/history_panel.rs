@@ -5,8 +5,6 @@ use crate::history_search::SearchRequest;
 use crate::transcript::EntryId;
 use agent_bash::journals::HistoryEntry;
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
 
 impl App {
     /// Empties the prompt after its line has started or was queued. A queued line is stored when it
@@ -46,12 +44,6 @@ impl App {
                 self.search = None;
                 self.prompt.replace(&command, false);
             }
-        }
-    }
-
-    pub(crate) fn draw_search(&mut self, frame: &mut Frame<'_>, area: Rect) {
-        if let Some(search) = &mut self.search {
-            search.draw(frame, area, &self.home, &self.theme);
         }
     }
 }

@@ -117,9 +117,10 @@ impl Completion {
             self.candidates.extend(found);
             return;
         }
-        if let Some(refs) = git::complete(&word.before, self.prefix(), &input.directory) {
-            self.candidates.extend(refs.candidates);
-            if !refs.paths_too {
+        let found = git::complete(&word.before, self.prefix(), &input.directory);
+        if let Some((references, paths_too)) = found {
+            self.candidates.extend(references);
+            if !paths_too {
                 return;
             }
         }

@@ -64,30 +64,21 @@ const EXISTING_TAG_OPTIONS: [&str; 6] = ["-d", "--delete", "-f", "--force", "-v"
 /// Options of `git` itself that take a word.
 const OPTIONS_WITH_WORD: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// Candidates for a word after `git`.
-pub(super) struct GitCandidates {
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) paths_too: bool,
-}
-
-impl GitCandidates {
-    fn of(names: &[String], prefix: NamePrefix<'_>) -> Self {
-        Self {
-            candidates: prefix.matching(names.iter().map(String::as_str)),
-            paths_too: false,
-        }
-    }
-}
-
-/// Returns the candidates after the words `before`. `None` if another module must complete the
-/// word: a path, an option, or a word of another program.
+/// Returns the candidates after the words `before`, and true if paths are candidates, too. `None`
+/// if another module must complete the word: a path, an option, or a word of another program.
 pub(super) fn complete(
     before: &[String],
     prefix: NamePrefix<'_>,
     directory: &Path,
-) -> Option<GitCandidates> {
+) -> Option<(Vec<Candidate>, bool)> {
+    let (names, paths_too) = names(before, prefix.written, directory)?;
+    let candidates = prefix.matching(names.iter().map(String::as_str));
+    Some((candidates, paths_too))
+}
+
+fn names(before: &[String], written: &str, directory: &Path) -> Option<(Vec<String>, bool)> {
     let (program, words) = before.split_first()?;
-    if program != "git" || prefix.written.starts_with('-') {
+    if program != "git" || written.starts_with('-') {
         return None;
     }
     let mut directory = directory.to_owned();
@@ -101,10 +92,7 @@ pub(super) fn complete(
         }
     };
     let Some(command) = command else {
-        return Some(GitCandidates {
-            candidates: prefix.matching(COMMANDS.iter().copied()),
-            paths_too: false,
-        });
+        return Some((COMMANDS.iter().map(ToString::to_string).collect(), false));
     };
     let words: Vec<&str> = words.map(String::as_str).collect();
     if words.contains(&"--") {
@@ -123,10 +111,8 @@ pub(super) fn complete(
     if !nested.is_empty() {
         nested.sort_unstable();
         let Some(subcommand) = operands.next() else {
-            return Some(GitCandidates {
-                candidates: prefix.matching(nested.iter().map(|(name, _)| *name)),
-                paths_too: false,
-            });
+            let subcommands = nested.into_iter().map(|(name, _)| name.to_owned());
+            return Some((subcommands.collect(), false));
         };
         let after = nested.iter().find(|(name, _)| name == subcommand);
         let kind = after.map_or("paths", |(_, kind)| *kind);
@@ -136,47 +122,28 @@ pub(super) fn complete(
             "paths" => return None,
             _ => reference_names(&directory, &commits),
         };
-        return Some(GitCandidates {
-            paths_too: kind == "commits+paths",
-            ..GitCandidates::of(&names, prefix)
-        });
+        return Some((names, kind == "commits+paths"));
     }
-    match command {
-        // The name of a new tag cannot be completed.
-        "tag" => {
-            let names = if words.iter().any(|word| EXISTING_TAG_OPTIONS.contains(word)) {
-                reference_names(&directory, &[TAGS])
-            } else if operands.next().is_some() {
-                reference_names(&directory, &commits)
-            } else {
-                Vec::new()
-            };
-            Some(GitCandidates::of(&names, prefix))
+    let names = match (command, operands.next()) {
+        ("tag", _) if words.iter().any(|word| EXISTING_TAG_OPTIONS.contains(word)) => {
+            reference_names(&directory, &[TAGS])
         }
-        "fetch" | "pull" | "push" => match operands.next() {
-            // A repository can be named by its path, too.
-            None if prefix.written.starts_with(['.', '/', '~']) => None,
-            None => Some(GitCandidates::of(&remotes(&directory), prefix)),
-            Some(_) if command == "push" => Some(GitCandidates::of(
-                &reference_names(&directory, &[HEADS, TAGS]),
-                prefix,
-            )),
-            Some(remote) => {
-                let kind = format!("{REMOTES}{remote}/");
-                Some(GitCandidates::of(
-                    &reference_names(&directory, &[&kind]),
-                    prefix,
-                ))
-            }
-        },
+        ("tag", Some(_)) => reference_names(&directory, &commits),
+        // The name of a new tag cannot be completed.
+        ("tag", None) => Vec::new(),
+        // A repository can be named by its path, too.
+        ("fetch" | "pull" | "push", None) if written.starts_with(['.', '/', '~']) => return None,
+        ("fetch" | "pull" | "push", None) => remotes(&directory),
+        ("push", Some(_)) => reference_names(&directory, &[HEADS, TAGS]),
+        ("fetch" | "pull", Some(remote)) => {
+            reference_names(&directory, &[&format!("{REMOTES}{remote}/")])
+        }
         _ => {
             let (_, local_only, paths_too) =
                 COMMIT_COMMANDS.iter().find(|(name, ..)| *name == command)?;
             let kinds: &[&str] = if *local_only { &[HEADS] } else { &commits };
-            Some(GitCandidates {
-                paths_too: *paths_too,
-                ..GitCandidates::of(&reference_names(&directory, kinds), prefix)
-            })
+            return Some((reference_names(&directory, kinds), *paths_too));
         }
-    }
+    };
+    Some((names, false))
 }

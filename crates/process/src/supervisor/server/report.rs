@@ -40,9 +40,12 @@ impl ReportPipe {
             let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
             rustix::fs::open(&path, flags, Mode::empty())
         };
+        let (read, write) = (open(OFlags::RDONLY)?, open(OFlags::WRONLY)?);
+        // Otherwise a call in another sandbox could read the report, which would then be lost.
+        rustix::fs::fchmod(&read, Mode::WUSR)?;
         Ok(Self {
-            read: open(OFlags::RDONLY)?,
-            write: open(OFlags::WRONLY)?,
+            read,
+            write,
             fifo: Some(path),
             _directory: None,
         })
@@ -92,6 +95,20 @@ impl ReportPipe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::make_fifo;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn fifo_can_only_be_written_by_other_processes() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("report");
+        make_fifo(&path).unwrap();
+        let report = ReportPipe::of(Some(path.clone())).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o200);
+        std::fs::write(report.path(), "0").unwrap();
+        assert_eq!(report.take(), "0");
+    }
 
     #[test]
     fn report_written_by_path_is_read_once() {

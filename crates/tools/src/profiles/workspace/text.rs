@@ -7,7 +7,7 @@ use crate::refusal::{DirectoryError, Refusal};
 use crate::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
 };
-use agent_bash_core::{OutputLimits, RequestError, Status, TruncatedBy, short_duration};
+use agent_bash_core::{RequestError, Status, TruncatedBy, short_duration};
 use agent_bash_sink::{CleanPiece, ShownOutput, SizeStyle, size_text};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -85,14 +85,10 @@ fn exit_code(status: &Status, signal: Option<i32>) -> String {
     }
 }
 
-fn byte_limit(limits: OutputLimits) -> usize {
-    limits.truncation.max_bytes()
-}
-
 /// Returns both streams joined, and the limit that truncated them, if a limit did. The limit
 /// applies to both streams together, so the second stream is dropped if the first is truncated.
 fn joined(facts: &CallFacts<'_>) -> (String, Option<String>) {
-    let limit = byte_limit(facts.limits);
+    let limit = facts.limits.truncation.max_bytes();
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));
     let mut text = String::new();
     for printed in facts

@@ -132,7 +132,7 @@ fn earlier_trials_are_named_in_the_available_width() {
     ] {
         let backend = ratatui::backend::TestBackend::new(width, 30);
         let mut terminal = ratatui::Terminal::new(backend).unwrap();
-        let drawn = |frame: &mut Frame<'_>| crate::draw::draw(&mut app, frame, NOW);
+        let drawn = |frame: &mut ratatui::Frame<'_>| crate::draw::draw(&mut app, frame, NOW);
         terminal.draw(drawn).unwrap();
         let screen = terminal.backend().to_string();
         assert!(screen.contains(wanted), "{width}: {screen}");
