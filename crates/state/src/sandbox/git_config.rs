@@ -183,10 +183,13 @@ fn write_changes(
         private.replace(DRAFT_FILE, text)?;
         git.list(&path)
     };
-    let lock = file.lock()?;
-    let (before, after) = (parsed(base)?, parsed(copy)?);
-    // The last one, so that git changes this text.
-    let now = parsed(file.text())?;
+    let (after, before) = (parsed(copy)?, parsed(base)?);
+    // git changes the text that was parsed last.
+    let now = if base == file.text() {
+        before.clone()
+    } else {
+        parsed(file.text())?
+    };
     let (mut expected, mut dropped) = (now.clone(), Vec::new());
     let mut written: Vec<ChangedKey> = Vec::new();
     let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
@@ -213,7 +216,6 @@ fn write_changes(
         }
         file.write(text)?;
     }
-    drop(lock);
     dropped.truncate(MAX_NAMED_KEYS);
     Ok(dropped)
 }

@@ -165,6 +165,7 @@ fn values_that_lead_elsewhere_are_dropped() {
         "[core]\r\n\tfsmonitor = x\r\n",
         "[core]\n\tfsmoni\\\ntor = x\n",
         "[user]\n\tname = \"\u{1}x\"\n",
+        "[user]\n\tname = a::b\n",
         "\u{0}[core]\n\tfsmonitor = x\n",
         "[broken\n",
     ] {
@@ -206,6 +207,19 @@ fn no_branch_gets_a_remote_that_calls_have_added() {
     fs::write(&copy, without).unwrap();
     assert_eq!(repository.merged(), nothing);
     assert_eq!(repository.text(), BEFORE);
+}
+
+#[test]
+fn address_that_a_name_has_or_gets_is_not_chosen_later() {
+    let repository = Repository::new();
+    let gone = "[branch \"b\"]\n\tremote = gone\n[submodule \"s\"]\n\turl = https://a.example\n";
+    fs::write(&repository.redirected.file, BEFORE.to_owned() + gone).unwrap();
+    assert_eq!(repository.merged(), [""; 0]);
+    let remote = "[remote \"gone\"]\n\turl = https://evil.example\n";
+    assert_eq!(repository.appended(remote), ["remote.gone.url"]);
+    let submodule = "[submodule \"s\"]\n\turl = https://evil.example\n";
+    assert_eq!(repository.appended(submodule), ["submodule.s.url"]);
+    assert_eq!(repository.text(), BEFORE.to_owned() + gone);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(super) struct RepositoryFile {
 }
 
 /// git's lock of the file, which is removed on drop.
-pub(super) struct ConfigLock {
+struct ConfigLock {
     directory: OwnedFd,
     name: OsString,
 }
@@ -77,7 +77,7 @@ impl RepositoryFile {
     ///
     /// # Errors
     /// I/O errors; another process has the lock; or the file has changed since it was read.
-    pub(super) fn lock(&self) -> io::Result<ConfigLock> {
+    fn lock(&self) -> io::Result<ConfigLock> {
         let mut name = self.name.clone();
         name.push(".lock");
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -97,7 +97,11 @@ impl RepositoryFile {
 
     /// Writes the text in place. A renamed file would end the mounts of running sandboxes on the
     /// present one, and they could write the new file.
+    ///
+    /// # Errors
+    /// Those of [`Self::lock`], or the text cannot be written.
     pub(super) fn write(&mut self, text: Vec<u8>) -> io::Result<()> {
+        let _lock = self.lock()?;
         if let Err(error) = self.put(&text) {
             self.put(&self.text)?;
             return Err(error);
