@@ -77,7 +77,8 @@ pub(super) struct MergeOutcome {
 
 /// Returns the private copy for calls with this plan in `workspace`, and creates its directory in
 /// the state directory. `None` if the file stays protected without a copy: the sandbox has no
-/// mounts, git is not installed, or one of the paths `user_protected` has the file.
+/// mounts or hides the file, git is not installed, or one of the paths `user_protected` has the
+/// file.
 pub(super) fn redirected(
     plan: &Plan,
     workspace: &Path,
@@ -88,7 +89,9 @@ pub(super) fn redirected(
     let has_file =
         |path: &PathBuf| file.starts_with(fs::canonicalize(path).as_ref().unwrap_or(path));
     let is_kept = user_protected.iter().any(has_file);
-    if is_kept || !plan.is_writable(&file) || GitConfigProgram::find().is_none() {
+    // A copy would show what the sandbox hides.
+    let is_hidden = plan.covers(&file);
+    if is_kept || is_hidden || !plan.is_writable(&file) || GitConfigProgram::find().is_none() {
         return None;
     }
     let created = create(plan, file, state);

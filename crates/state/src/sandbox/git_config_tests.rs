@@ -384,6 +384,12 @@ fn file_stays_protected_without_a_copy_where_a_copy_is_not_possible() {
     assert!(has_copy(Tier::Full, &[], "state"));
     assert!(!has_copy(Tier::Base, &[], "state"));
     assert!(!has_copy(Tier::Full, &[workspace.join(".git")], "state"));
+    let hiding = Plan {
+        hidden: vec![config.clone()].into(),
+        ..plan(Tier::Full)
+    };
+    let state = root.join("state");
+    assert!(redirected(&hiding, &workspace, &[], &state).is_none());
     symlink(workspace.join(".git"), root.join("link")).unwrap();
     assert!(!has_copy(Tier::Full, &[root.join("link")], "state"));
     assert!(!has_copy(Tier::Full, &[], "w/state"));
