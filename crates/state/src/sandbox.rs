@@ -24,7 +24,7 @@ use agent_bash_sandbox::{
     user_secrets,
 };
 use agent_bash_settings::{HostContext, Placeholders, SandboxSettings, guarded_settings};
-use git_config::MergedConfig;
+use git_config::{MAX_GIT_RUNS, MAX_GIT_RUNS_BEFORE_CALL, MergedConfig};
 use names::SettingsFile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -230,7 +230,7 @@ impl SandboxState {
             remember(&facts, &resolved);
             let plan = Arc::new(resolved.plan);
             return Ok(Some(PreparedSandbox {
-                dropped_git_keys: self.merge_git_config(&plan),
+                dropped_git_keys: self.merge_git_config(&plan, MAX_GIT_RUNS_BEFORE_CALL),
                 before: WatchedPaths::before(&plan, &PlanStamp::of(&plan), &BTreeSet::new()),
                 names: self.scan_before(&plan, clock, &NameScan::default()),
                 plan,
@@ -274,7 +274,7 @@ impl SandboxState {
             plan: Arc::clone(&now.plan),
             pool: Some(now.pool()),
             names,
-            dropped_git_keys: self.merge_git_config(&now.plan),
+            dropped_git_keys: self.merge_git_config(&now.plan, MAX_GIT_RUNS_BEFORE_CALL),
         };
         *cached = Some(now);
         Ok(Some(prepared))
@@ -302,11 +302,11 @@ impl SandboxState {
 
     /// Writes the harmless changes that calls have made to their copy of git's configuration.
     /// Returns the other changed keys.
-    fn merge_git_config(&self, plan: &Plan) -> Vec<String> {
+    fn merge_git_config(&self, plan: &Plan, max_git_runs: usize) -> Vec<String> {
         let Some(redirected) = &plan.git_config else {
             return Vec::new();
         };
-        let outcome = git_config::merge(redirected);
+        let outcome = git_config::merge(redirected, max_git_runs);
         *lock(&self.git_config) = outcome.merged;
         outcome.dropped
     }
@@ -500,7 +500,7 @@ impl CallSandbox {
             return;
         };
         let tool = Arc::clone(own);
-        let merge = move || tool.merge_git_config(&plan);
+        let merge = move || tool.merge_git_config(&plan, MAX_GIT_RUNS);
         tokio::select! {
             biased;
             dropped = own.file_access.unlimited(merge) => {

@@ -7,6 +7,7 @@
 //! cannot write. The merge writes single keys, never a part of the copy's text.
 
 mod harmless;
+mod new_sections;
 mod repository_file;
 
 use agent_bash_core::hex;
@@ -43,9 +44,13 @@ const DRAFT_LOCK_FILE: &str = "draft.lock";
 /// The copy in [`COPY_DIRECTORY`].
 const COPY_FILE: &str = "config";
 
-/// The maximum number of values that one merge writes, and keys that it removes: git runs once for
-/// each.
-const MAX_GIT_RUNS: usize = 100;
+/// The maximum number of values that one merge writes into new sections.
+const MAX_NEW_VALUES: usize = 200;
+/// The maximum number of values that the merge after a call writes into existing sections, and of
+/// keys that it removes: git runs once for each.
+pub(super) const MAX_GIT_RUNS: usize = 100;
+/// The same for the merge before a call, whose time is more limited.
+pub(super) const MAX_GIT_RUNS_BEFORE_CALL: usize = 10;
 /// The maximum number of named keys.
 const MAX_NAMED_KEYS: usize = 20;
 /// The maximum number of letters of a named key.
@@ -131,14 +136,14 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
 
 /// Writes the harmless changes of the copy to the repository's file, and makes the copy equal to
 /// that file.
-pub(super) fn merge(redirected: &RedirectedFile) -> MergeOutcome {
-    try_merge(redirected).unwrap_or_else(|error| {
+pub(super) fn merge(redirected: &RedirectedFile, max_git_runs: usize) -> MergeOutcome {
+    try_merge(redirected, max_git_runs).unwrap_or_else(|error| {
         tracing::warn!(%error, file = %redirected.file.display(), "the configuration of git cannot be merged");
         MergeOutcome::default()
     })
 }
 
-fn try_merge(redirected: &RedirectedFile) -> io::Result<MergeOutcome> {
+fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<MergeOutcome> {
     let root = redirected.directory.parent().unwrap_or(Path::new("/"));
     let private = PrivateDir::open(root, &[])?;
     let _lock = lock_file(&private, LOCK_FILE)?;
@@ -152,7 +157,7 @@ fn try_merge(redirected: &RedirectedFile) -> io::Result<MergeOutcome> {
     let mut dropped = Vec::new();
     if let Some(base) = base.as_ref().filter(|base| copy.as_ref() != Some(base)) {
         let written = match &copy {
-            Some(copy) => write_changes(&private, base, copy, &mut file),
+            Some(copy) => write_changes(&private, (base, copy), &mut file, max_git_runs),
             None => Err(io::Error::other("the copy is not a file, or is too large")),
         };
         dropped = written.unwrap_or_else(|error| vec![format!("all changes ({error})")]);
@@ -178,9 +183,9 @@ fn try_merge(redirected: &RedirectedFile) -> io::Result<MergeOutcome> {
 /// other keys.
 fn write_changes(
     private: &PrivateDir,
-    base: &[u8],
-    copy: &[u8],
+    (base, copy): (&[u8], &[u8]),
     file: &mut RepositoryFile,
+    max_git_runs: usize,
 ) -> io::Result<Vec<String>> {
     let git = GitConfigProgram::find();
     let git = git.ok_or_else(|| io::Error::other("git is not installed"))?;
@@ -198,8 +203,8 @@ fn write_changes(
     } else {
         parsed(file.text())?
     };
-    let (mut expected, mut dropped) = (now.clone(), Vec::new());
-    let (mut written, mut runs): (Vec<ChangedKey>, usize) = (Vec::new(), 0);
+    let (mut new, mut changed) = (WrittenKeys::default(), WrittenKeys::default());
+    let mut dropped = Vec::new();
     let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
     for key in keys {
         let [before_key, after_key, now_key] =
@@ -207,34 +212,62 @@ fn write_changes(
         if after_key == before_key || after_key == now_key {
             continue;
         }
-        let changed = harmless::changed_key(key, (before_key, after_key), &now, &after);
-        let changed = changed.filter(|_| now_key == before_key);
-        let needed = changed.iter().flatten().map(|it| it.values.len().max(1));
-        let needed: usize = needed.sum();
-        match changed {
-            Some(changed) if runs + needed <= MAX_GIT_RUNS => {
-                runs += needed;
-                written.extend(changed);
+        let written = harmless::changed_key(key, (before_key, after_key), &now, &after);
+        let written = written.filter(|_| now_key == before_key);
+        let is_added = written.is_some_and(|written| {
+            if new_sections::has_section_of(&now, key) {
+                changed.add(written, max_git_runs)
+            } else {
+                new.add(written, MAX_NEW_VALUES)
             }
-            _ => {
-                let name = String::from_utf8_lossy(key);
-                dropped.push(name.chars().take(MAX_NAMED_LETTERS).collect());
-            }
+        });
+        if !is_added {
+            let name = String::from_utf8_lossy(key);
+            dropped.push(name.chars().take(MAX_NAMED_LETTERS).collect());
         }
     }
-    for ChangedKey { key, values } in &written {
-        git.set(&path, key, values)?;
+    let mut expected = now;
+    for ChangedKey { key, values } in new.keys.iter().chain(&changed.keys) {
         insert(&mut expected, key, values);
     }
-    if !written.is_empty() {
+    if !new.keys.is_empty() {
+        private.replace(DRAFT_FILE, &new_sections::appended(file.text(), &new.keys))?;
+    }
+    for ChangedKey { key, values } in &changed.keys {
+        git.set(&path, key, values)?;
+    }
+    if !new.keys.is_empty() || !changed.keys.is_empty() {
         let text = private.read(DRAFT_FILE).and_then(limited)?;
         if git.list(&path)? != expected {
-            return Err(io::Error::other("git has written other keys"));
+            return Err(io::Error::other("git has read other keys"));
         }
         file.write(text)?;
     }
     dropped.truncate(MAX_NAMED_KEYS);
     Ok(dropped)
+}
+
+/// The keys that a merge writes.
+#[derive(Default)]
+struct WrittenKeys {
+    keys: Vec<ChangedKey>,
+    /// The number of their values and of the removed keys.
+    values: usize,
+}
+
+impl WrittenKeys {
+    /// Adds keys, unless the number of values becomes larger than `max`. Returns true if the keys
+    /// were added.
+    fn add(&mut self, keys: Vec<ChangedKey>, max: usize) -> bool {
+        let added = keys.iter().map(|key| key.values.len().max(1));
+        let values = self.values + added.sum::<usize>();
+        let is_allowed = values <= max;
+        if is_allowed {
+            self.keys.extend(keys);
+            self.values = values;
+        }
+        is_allowed
+    }
 }
 
 fn insert(values: &mut GitConfigValues, key: &str, new: &[String]) {
