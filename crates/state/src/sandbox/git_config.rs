@@ -19,9 +19,9 @@ use harmless::ChangedKey;
 use repository_file::{RepositoryFile, limited};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// The directory of the copies in the state directory, with one directory per repository and
@@ -118,9 +118,7 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
             "calls may write the state directory, or cannot see it",
         ));
     }
-    let directory = PrivateDir::create(&root, &[COPY_DIRECTORY])?
-        .path()
-        .to_owned();
+    let directory = copy_directory(&root)?.path().to_owned();
     let (link, target) = (root.join(LINK), directory.join(COPY_FILE));
     if let Err(error) = symlink(&target, &link)
         && fs::read_link(&link).ok().as_ref() != Some(&target)
@@ -131,6 +129,16 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
         file,
         directory,
         link,
+    })
+}
+
+/// Opens the directory of the copy.
+fn copy_directory(root: &Path) -> io::Result<PrivateDir> {
+    let open = || PrivateDir::create(root, &[COPY_DIRECTORY]);
+    open().or_else(|_| {
+        // A call may have removed the permissions. It cannot put a link in the directory's place.
+        fs::set_permissions(root.join(COPY_DIRECTORY), Permissions::from_mode(0o700))?;
+        open()
     })
 }
 
@@ -147,7 +155,7 @@ fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<Mer
     let root = redirected.directory.parent().unwrap_or(Path::new("/"));
     let private = PrivateDir::open(root, &[])?;
     let _lock = lock_file(&private, LOCK_FILE)?;
-    let copies = PrivateDir::create(root, &[COPY_DIRECTORY])?;
+    let copies = copy_directory(root)?;
     let copy_path = copies.path().join(COPY_FILE);
     // Read first, so that a later merge notices changes from now on.
     let files = ParentDirectories::known_paths([redirected.file.clone(), copy_path.clone()]);

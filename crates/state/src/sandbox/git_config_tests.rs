@@ -4,7 +4,6 @@ use super::*;
 use agent_bash_core::sandbox::WriteLevel;
 use agent_bash_sandbox::PathIdentity;
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
 
 /// The configuration before each test.
@@ -345,9 +344,10 @@ fn whatever_replaces_the_copy_is_neither_followed_nor_kept() {
 fn directory_that_a_call_has_closed_is_opened_again() {
     let repository = Repository::new();
     let directory = &repository.redirected.directory;
-    fs::set_permissions(directory, fs::Permissions::from_mode(0o0)).unwrap();
-    let _ = merge(&repository.redirected, MAX_GIT_RUNS);
-    assert_eq!(repository.appended("[user]\n\tname = A\n"), [""; 0]);
+    // Root ignores permissions, so this tests a user only.
+    fs::write(repository.copy(), BEFORE.to_owned() + "[user]\n\tname = A\n").unwrap();
+    fs::set_permissions(directory, Permissions::from_mode(0o0)).unwrap();
+    assert_eq!(repository.merged(), [""; 0]);
     assert!(repository.text().contains("name = A"));
 }
 
