@@ -811,7 +811,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "hosts" | "on";
 
 /** A notice: its kind with values, and the sentence generated from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeWithoutCgroup | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxOperations | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeWithoutCgroup | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxOperations | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeGitConfigDropped | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -920,6 +920,15 @@ export interface NoticeFieldRenamed {
   name: string;
   /** The canonical name. */
   used: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** Changes of the repository's `.git/config` that the sandbox did not keep, because they are dangerous outside of it. */
+export interface NoticeGitConfigDropped {
+  /** The keys, at most 20; or `all changes`, with the reason. */
+  keys: string[];
+  kind: "git_config_dropped";
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

@@ -61,7 +61,7 @@ pub mod list {
     /// Writes the texts.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The serializer failed.
     pub fn serialize<S: Serializer>(list: &[OsString], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(list.iter().map(|text| Written(text)))
     }
@@ -69,7 +69,7 @@ pub mod list {
     /// Reads the texts.
     ///
     /// # Errors
-    /// Those of the deserializer, or a value of another type.
+    /// The deserializer failed, or the value has another type.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<OsString>, D::Error> {
@@ -87,7 +87,7 @@ pub mod changes {
     /// Writes the changes.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The serializer failed.
     pub fn serialize<S: Serializer>(changes: &[Change], serializer: S) -> Result<S::Ok, S::Error> {
         let changes = changes.iter();
         serializer.collect_seq(
@@ -98,7 +98,7 @@ pub mod changes {
     /// Reads the changes.
     ///
     /// # Errors
-    /// Those of the deserializer, or a value of another type.
+    /// The deserializer failed, or the value has another type.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Change>, D::Error> {
@@ -117,7 +117,7 @@ pub mod variables {
     /// Writes the variables.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The serializer failed.
     pub fn serialize<S: Serializer>(
         variables: &[Variable],
         serializer: S,
@@ -129,7 +129,7 @@ pub mod variables {
     /// Reads the variables.
     ///
     /// # Errors
-    /// Those of the deserializer, or a value of another type.
+    /// The deserializer failed, or the value has another type.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Variable>, D::Error> {

@@ -45,8 +45,8 @@ pub struct Plan {
     pub git_config: Option<RedirectedFile>,
 }
 
-/// A protected file of which a sandboxed call sees and writes a private copy. [`Tier::Full`] mounts
-/// a symbolic link to the copy over the file.
+/// A protected file in whose place a sandboxed call sees and writes a private copy. [`Tier::Full`]
+/// mounts a symbolic link to the copy over the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedirectedFile {

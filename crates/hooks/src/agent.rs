@@ -33,7 +33,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent of which nothing is known.
+    /// An unknown agent.
     pub(crate) const UNKNOWN: Self = Self {
         name: "",
         program: "",

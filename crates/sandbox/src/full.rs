@@ -21,7 +21,7 @@ use rustix::mount::{MountPropagationFlags, mount_change};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What was found while namespaces were entered.
+/// The findings of the entry into namespaces.
 #[derive(Debug, Default)]
 pub(crate) struct Entered {
     /// The promises that could not be enforced.

@@ -33,7 +33,7 @@ enum Listing {
     Unknown,
 }
 
-/// The hidden paths of which a part exists.
+/// The hidden paths that exist at least in part.
 #[derive(Debug, Default)]
 pub(crate) struct FoundHidden {
     /// The paths that exist, some of them twice, not canonical.

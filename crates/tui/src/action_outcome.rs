@@ -34,7 +34,7 @@ impl ActionOutcome {
         }
     }
 
-    /// The same for an action that was refused. Blocks.
+    /// An outcome as by [`Self::of`], of an action that was refused. Blocks.
     pub(crate) fn refused(sets: &ChangeSets, ids: &[ChangesId], text: &str) -> Self {
         Self {
             refused: true,

@@ -3,8 +3,7 @@
 
 use agent_bash::Conversation;
 use agent_bash::core::visible::one_line;
-use std::fs::File;
-use std::io::Read as _;
+use agent_bash_os::read_regular_text;
 use std::path::{Path, PathBuf};
 
 /// Limit of bytes read of a file of git.
@@ -181,15 +180,10 @@ fn git_operation(git: &Path) -> Option<String> {
     found.map(|(_, what)| what.to_owned())
 }
 
-/// Reads the beginning of a file's text; `None` for a directory.
+/// Reads the beginning of a file's text; `None` for a directory. Opening a FIFO, which a command
+/// may have created, must not block the interface.
 fn read_start(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    let file = File::open(path).ok().filter(|file| {
-        let found = file.metadata();
-        found.is_ok_and(|found| found.is_file())
-    })?;
-    file.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    read_regular_text(path, MAX_FILE_BYTES)
 }
 
 #[cfg(test)]
@@ -209,6 +203,21 @@ mod tests {
             Some(dir.path()),
             "a file"
         );
+    }
+
+    #[test]
+    fn fifos_in_place_of_the_files_of_git_do_not_block() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = dir.path().join(".git");
+        fs::create_dir_all(git.join("rebase-merge")).unwrap();
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(branch(dir.path()).as_deref(), Some("main"));
+        for (name, wanted) in [("rebase-merge/msgnum", Some("main")), ("HEAD", None)] {
+            let path = git.join(name);
+            drop(fs::remove_file(&path));
+            agent_bash::process::make_fifo(&path).unwrap();
+            assert_eq!(branch(dir.path()).as_deref(), wanted, "{name}");
+        }
     }
 
     #[test]

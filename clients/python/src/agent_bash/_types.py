@@ -1140,7 +1140,7 @@ Network = Literal["off", "loopback", "hosts", "on"]
 
 
 # A notice: its kind with values, and the sentence generated from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeWithoutCgroup", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxOperations", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeWithoutCgroup", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxOperations", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeGitConfigDropped", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1288,6 +1288,18 @@ class NoticeFieldRenamed(TypedDict):
 
     # The canonical name.
     used: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeGitConfigDropped(TypedDict):
+    """Changes of the repository's `.git/config` that the sandbox did not keep, because they are dangerous outside of it."""
+
+    # The keys, at most 20; or `all changes`, with the reason.
+    keys: List[str]
+
+    kind: Literal["git_config_dropped"]
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str

@@ -4,6 +4,7 @@
 mod limit;
 mod run;
 mod scans;
+mod store_work;
 
 pub(crate) use run::run;
 
@@ -18,13 +19,14 @@ use agent_bash_core::{
     Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
 use agent_bash_state::{
-    CallChanges, ChangeStore, UNRESPONSIVE_REASON, commit_trial, finish_trace, run_blocking,
+    CallChanges, UNRESPONSIVE_REASON, commit_trial, finish_trace, run_blocking,
 };
 use agent_bash_tools::Refusal;
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use store_work::with_store;
 
 /// The reason why the changes of a trial are unknown.
 const NOT_HELD_BACK_REASON: &str =
@@ -246,26 +248,6 @@ async fn begin_set(
         make(store, changes.session(), root).map_err(|error| error.to_string())
     });
     begun.await
-}
-
-/// Runs `work` with the store and the root of a call's changes on another thread, because a file
-/// system may be slow.
-async fn with_store<T: Send + 'static>(
-    tool: &ToolContext,
-    call: &Call,
-    work: impl FnOnce(&ChangeStore, &Store, &Path) -> Result<T, String> + Send + 'static,
-) -> Result<(Arc<Store>, T), String> {
-    let changes = Arc::clone(&tool.changes);
-    let (cwd, host) = (call.cwd.clone(), tool.host.clone());
-    let work = move || {
-        let settings = &changes.settings;
-        let root = settings.root_of(&cwd, &host.cwd, host.home.as_deref())?;
-        let store = changes.store()?;
-        let done = work(&changes, &store, &root)?;
-        Ok((store, done))
-    };
-    let done = tool.within_limit(work).await;
-    done.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()))
 }
 
 /// Waits for `work` as long as the file systems of these directories respond. Returns `None` if a

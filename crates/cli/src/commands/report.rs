@@ -13,11 +13,14 @@ use agent_bash::process::SystemClock;
 use agent_bash::process::environment::Masks;
 use agent_bash::sink::{SizeStyle, size_text};
 use agent_bash_report::{Diff, JobLine, Page};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// The file for the page if the user names none.
+const DEFAULT_FILE: &str = "report.html";
 
 /// The exit code if nothing is recorded.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
@@ -47,15 +50,22 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
         page.jobs = runtime::start_single_threaded()?.block_on(job_lines(&jobs, listed));
     }
     let html = page.html();
-    if args.output == Path::new("-") {
+    let named = args.output.as_deref();
+    if named == Some(Path::new("-")) {
         output::print(&html)?;
         return Ok(0);
     }
-    let file = start.host.cwd.join(&args.output);
+    let name = named.unwrap_or(Path::new(DEFAULT_FILE));
+    let file = start.host.cwd.join(name);
+    // A sandboxed call could have made the link, and the page contains text of its choice.
+    ensure!(
+        named.is_some() || !file.is_symlink(),
+        "{DEFAULT_FILE} is a link; to write to its target, name it: `-o {DEFAULT_FILE}`"
+    );
     write(&file, &html).with_context(|| format!("cannot write {}", file.display()))?;
     output::say(&format!(
         "{}: {} calls of {}",
-        args.output.display(),
+        name.display(),
         page.entries.len(),
         found.name
     ));

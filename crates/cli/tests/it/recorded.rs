@@ -135,7 +135,6 @@ fn report_writes_to_pipes_and_follows_links() {
     let home = Home::new();
     record(&home, &["echo first"]);
     let at = |name: &str| home.path().join(name);
-    let is_page = |text: &str| text.contains("</html>") && text.contains("echo first");
 
     let made = Command::new("mkfifo").arg(at("pipe")).status();
     assert!(made.expect("mkfifo starts").success());
@@ -177,6 +176,32 @@ fn report_writes_to_pipes_and_follows_links() {
     symlink("/proc/self/fd/1", at("stdout")).expect("a link");
     assert!(is_page(&home.run(&["report", "-o", "stdout"]).stdout));
     assert!(is_page(&home.run(&["report", "-o", "-"]).stdout));
+}
+
+#[test]
+fn report_follows_only_a_link_that_the_user_names() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    home.write("elsewhere/kept", "kept");
+    let kept = home.path().join("elsewhere/kept");
+    symlink(&kept, home.path().join("report.html")).expect("a link");
+    let run = home.run(&["report"]);
+    assert_eq!(run.code, Some(125), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("report.html is a link"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(fs::read_to_string(&kept).expect("the file"), "kept");
+    assert_eq!(home.run(&["report", "-o", "report.html"]).code, Some(0));
+    assert!(is_page(&fs::read_to_string(&kept).expect("a page")));
+
+    fs::remove_file(home.path().join("report.html")).expect("the link");
+    for expected in ["new", "replaced"] {
+        assert_eq!(home.run(&["report"]).code, Some(0), "{expected}");
+        let page = fs::read_to_string(home.path().join("report.html"));
+        assert!(is_page(&page.expect("a page")), "{expected}");
+    }
 }
 
 #[test]
@@ -260,4 +285,9 @@ fn clean_keeps_and_names_what_an_undo_needs() {
         cleaned.contains("kept 1 change set for undo, ") && cleaned.contains("kept 1 trial until"),
         "{cleaned}"
     );
+}
+
+/// True if the text is a page with the call of [`record`].
+fn is_page(text: &str) -> bool {
+    text.contains("</html>") && text.contains("echo first")
 }

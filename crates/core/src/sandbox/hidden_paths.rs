@@ -75,7 +75,7 @@ impl PathList<'_> {
 }
 
 impl<'a> HiddenBelow<'a> {
-    /// Also hides these absolute paths, which are sorted by their bytes.
+    /// Adds these absolute paths, which are sorted by their bytes.
     #[must_use]
     pub fn with(mut self, paths: &'a [PathBuf]) -> Self {
         self.lists.push(PathList {

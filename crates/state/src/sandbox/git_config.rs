@@ -15,11 +15,11 @@ use agent_bash_os::{PrivateDir, lock_file, remove_tree};
 use agent_bash_process::{GitConfigProgram, GitConfigValues};
 use agent_bash_sandbox::{ParentDirectories, repository_config};
 use harmless::ChangedKey;
-use repository_file::{MAX_BYTES, RepositoryFile};
+use repository_file::{RepositoryFile, limited};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -225,16 +225,6 @@ fn insert(values: &mut GitConfigValues, key: &str, new: &[String]) {
     } else {
         values.insert(key.as_bytes().to_vec(), new);
     }
-}
-
-/// Returns the contents of a file that is not too large.
-fn limited(file: File) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    let length = file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
-    if length as u64 > MAX_BYTES {
-        return Err(io::Error::other("the file is too large"));
-    }
-    Ok(text)
 }
 
 #[cfg(test)]

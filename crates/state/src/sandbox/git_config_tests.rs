@@ -3,6 +3,7 @@
 use super::*;
 use agent_bash_core::sandbox::WriteLevel;
 use agent_bash_sandbox::PathIdentity;
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
 

@@ -461,7 +461,7 @@ fn call_leaves_the_sandbox_if_the_user_allows_it() -> Result<()> {
             ensure!(written.exists() == allowed, "answered with {key}");
             ensure!(screen.contains("Δ 1 outside") == allowed, "{screen}");
         }
-        // What runs outside takes nothing that a call in the sandbox has prepared.
+        // A call outside takes nothing that a call in the sandbox has prepared.
         tmux.enters("export PLANTED=variable; planted() { :; }")?;
         tmux.enters(r#"echo "[$PLANTED]"; declare -F planted || echo none"#)?;
         tmux.shows("│ [variable]\n│ planted")?;

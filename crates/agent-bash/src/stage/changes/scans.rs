@@ -1,7 +1,7 @@
 //! Scans the directory before and after a call that cannot be traced. Because scans are slow, a
 //! call is scanned only if the settings name a level, and only if the first scan is fast.
 
-use super::with_store;
+use super::store_work::with_store;
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{DirectoryScan, Store};

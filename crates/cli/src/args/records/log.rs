@@ -56,7 +56,7 @@ pub(crate) struct ReportArgs {
     pub(crate) recorded: RecordSelection,
 
     /// The file for the page; `-` is stdout. An existing file is replaced; a pipe or a device is
-    /// written to.
-    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
-    pub(crate) output: PathBuf,
+    /// written to. Without this option, the file is `report.html`, unless a link has this name.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }

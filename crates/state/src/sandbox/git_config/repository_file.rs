@@ -1,17 +1,26 @@
 //! A repository's `config`, opened without following links.
 
-use super::limited;
 use agent_bash_os::open_without_links;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat, unlinkat};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// The largest size of a file that is merged, in bytes.
-pub(super) const MAX_BYTES: u64 = 256 << 10;
+const MAX_BYTES: u64 = 256 << 10;
+
+/// Returns the contents of a file that is not too large.
+pub(super) fn limited(file: File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let length = file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+    if length as u64 > MAX_BYTES {
+        return Err(io::Error::other("the file is too large"));
+    }
+    Ok(text)
+}
 
 /// The opened file.
 pub(super) struct RepositoryFile {
