@@ -69,4 +69,4 @@ const OWN_VARIABLE_PREFIX: &[u8] = b"AGENT_BASH_";
 
 /// Protocol version. Both sides are the same binary, unless the host's file was replaced while the
 /// host was running.
-const PROTOCOL_VERSION: u32 = 14;
+const PROTOCOL_VERSION: u32 = 15;

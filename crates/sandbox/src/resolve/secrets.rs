@@ -212,7 +212,14 @@ pub fn user_secrets() -> Vec<PathBuf> {
 }
 
 fn secrets_of_user(user: u32) -> Vec<PathBuf> {
-    readable(&paths_of_user(user)).collect()
+    readable_without_links(paths_of_user(user))
+}
+
+/// Returns the existing readable paths that are no links. A call that may write the shared `/tmp`
+/// could name any directory by a link, and the sandbox would hide that directory.
+fn readable_without_links(mut paths: Vec<String>) -> Vec<PathBuf> {
+    paths.retain(|path| !Path::new(path).is_symlink());
+    readable(&paths).collect()
 }
 
 fn paths_of_user(user: u32) -> Vec<String> {

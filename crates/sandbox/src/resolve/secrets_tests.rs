@@ -313,3 +313,14 @@ fn paths_outside_of_homes_have_the_number_of_the_user() {
     assert!(paths.iter().any(|path| path == "/tmp/krb5cc_7"));
     assert!(paths.iter().all(|path| !path.contains("UID")));
 }
+
+#[test]
+fn link_in_place_of_a_secret_outside_of_homes_hides_nothing() {
+    let files = SecretFiles::new();
+    files.write("moved/ticket");
+    symlink(files.at("workspace"), files.at("moved/link")).unwrap();
+    let paths = ["moved/ticket", "moved/link", "moved/missing"];
+    let paths = paths.map(|path| files.at(path).to_str().unwrap().to_owned());
+    let hidden = readable_without_links(paths.to_vec());
+    assert_eq!(hidden, [files.at("moved/ticket")]);
+}

@@ -43,10 +43,13 @@ const DRAFT_LOCK_FILE: &str = "draft.lock";
 /// The copy in [`COPY_DIRECTORY`].
 const COPY_FILE: &str = "config";
 
-/// The maximum number of keys that one merge writes: git runs once for each.
-const MAX_WRITTEN_KEYS: usize = 100;
+/// The maximum number of values that one merge writes, and keys that it removes: git runs once for
+/// each.
+const MAX_GIT_RUNS: usize = 100;
 /// The maximum number of named keys.
 const MAX_NAMED_KEYS: usize = 20;
+/// The maximum number of letters of a named key.
+const MAX_NAMED_LETTERS: usize = 100;
 
 /// The files of the last merge that had nothing to do.
 #[derive(Debug)]
@@ -74,7 +77,8 @@ pub(super) struct MergeOutcome {
 
 /// Returns the private copy for calls with this plan in `workspace`, and creates its directory in
 /// the state directory. `None` if the file stays protected without a copy: the sandbox has no
-/// mounts, git is not installed, or one of the paths `user_protected` has the file.
+/// mounts or hides the file, git is not installed, or one of the paths `user_protected` has the
+/// file.
 pub(super) fn redirected(
     plan: &Plan,
     workspace: &Path,
@@ -82,8 +86,12 @@ pub(super) fn redirected(
     state: &Path,
 ) -> Option<RedirectedFile> {
     let file = repository_config(workspace).filter(|_| plan.tier == Tier::Full)?;
-    let is_kept = user_protected.iter().any(|path| file.starts_with(path));
-    if is_kept || !plan.is_writable(&file) || GitConfigProgram::find().is_none() {
+    let has_file =
+        |path: &PathBuf| file.starts_with(fs::canonicalize(path).as_ref().unwrap_or(path));
+    let is_kept = user_protected.iter().any(has_file);
+    // A copy would show what the sandbox hides.
+    let is_hidden = plan.covers(&file);
+    if is_kept || is_hidden || !plan.is_writable(&file) || GitConfigProgram::find().is_none() {
         return None;
     }
     let created = create(plan, file, state);
@@ -191,7 +199,7 @@ fn write_changes(
         parsed(file.text())?
     };
     let (mut expected, mut dropped) = (now.clone(), Vec::new());
-    let mut written: Vec<ChangedKey> = Vec::new();
+    let (mut written, mut runs): (Vec<ChangedKey>, usize) = (Vec::new(), 0);
     let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
     for key in keys {
         let [before_key, after_key, now_key] =
@@ -199,10 +207,19 @@ fn write_changes(
         if after_key == before_key || after_key == now_key {
             continue;
         }
-        let is_conflict = now_key != before_key || written.len() >= MAX_WRITTEN_KEYS;
-        match harmless::changed_key(key, (before_key, after_key), &now, &after) {
-            Some(changed) if !is_conflict => written.extend(changed),
-            _ => dropped.push(String::from_utf8_lossy(key).into_owned()),
+        let changed = harmless::changed_key(key, (before_key, after_key), &now, &after);
+        let changed = changed.filter(|_| now_key == before_key);
+        let needed = changed.iter().flatten().map(|it| it.values.len().max(1));
+        let needed: usize = needed.sum();
+        match changed {
+            Some(changed) if runs + needed <= MAX_GIT_RUNS => {
+                runs += needed;
+                written.extend(changed);
+            }
+            _ => {
+                let name = String::from_utf8_lossy(key);
+                dropped.push(name.chars().take(MAX_NAMED_LETTERS).collect());
+            }
         }
     }
     for ChangedKey { key, values } in &written {

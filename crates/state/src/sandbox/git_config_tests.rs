@@ -145,6 +145,8 @@ fn values_that_lead_elsewhere_are_dropped() {
         "[remote \"n\"]\n\turl = -oProxyCommand=x:a\n",
         "[remote \"n\"]\n\turl = a:-x\n",
         "[remote \"n\"]\n\turl = \"https://a/\\nb\"\n",
+        "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/heads/*\n",
+        "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
         "[remote \"n\"]\n\tvcs = x\n",
         "[remote \"n\"]\n\tuploadpack = x\n",
         "[remote \"https://example.org/a\"]\n\turl = https://evil.example\n",
@@ -206,6 +208,61 @@ fn no_branch_gets_a_remote_that_calls_have_added() {
     let without = without.split("[remote \"n\"]").next().unwrap().to_owned();
     fs::write(&copy, without).unwrap();
     assert_eq!(repository.merged(), nothing);
+    assert_eq!(repository.text(), BEFORE);
+}
+
+#[test]
+fn address_of_a_call_does_not_stay_without_its_mark() {
+    let repository = Repository::new();
+    let remote = "[remote \"n\"]\n\turl = https://evil.example\n";
+    assert_eq!(repository.appended(remote), [""; 0]);
+    let copy = fs::read_to_string(repository.copy()).unwrap();
+    let without = copy.split("[remote \"n\"]").next().unwrap();
+    // All but one of the keys that a merge may write sort before those of the remote.
+    let branches = 1..MAX_GIT_RUNS;
+    let branches = branches.map(|number| format!("[branch \"{number}\"]\n\tdescription = x\n"));
+    let branches: String = branches.collect();
+    fs::write(repository.copy(), without.to_owned() + &branches).unwrap();
+    assert_eq!(repository.merged(), ["remote.n.url"]);
+    assert!(repository.text().contains("evil.example"));
+    assert!(repository.text().contains("addedinsandbox = true"));
+    fs::write(repository.copy(), without.to_owned() + &branches).unwrap();
+    assert_eq!(repository.merged(), [""; 0]);
+    assert!(!repository.text().contains("[remote \"n\"]"));
+}
+
+#[test]
+fn branch_does_not_fall_back_to_an_origin_that_calls_have_added() {
+    let repository = Repository::new();
+    let users = BEFORE.replace("origin", "mine");
+    fs::write(&repository.redirected.file, &users).unwrap();
+    assert_eq!(repository.merged(), [""; 0]);
+    let origin = "[remote \"origin\"]\n\turl = https://evil.example\n";
+    assert_eq!(repository.appended(origin), ["remote.origin.url"]);
+    let without_remote = users.replace("\tremote = mine\n", "");
+    fs::write(repository.copy(), without_remote.clone() + origin).unwrap();
+    let both = ["branch.main.remote", "remote.origin.url"];
+    assert_eq!(repository.merged(), both);
+    assert_eq!(repository.text(), users);
+    fs::write(repository.copy(), &without_remote).unwrap();
+    assert_eq!(repository.merged(), [""; 0]);
+    assert_eq!(repository.text(), without_remote);
+    // The first remote may have this name.
+    fs::write(&repository.redirected.file, "[core]\n\tbare = false\n").unwrap();
+    assert_eq!(repository.merged(), [""; 0]);
+    assert_eq!(repository.appended(origin), [""; 0]);
+    assert!(repository.text().contains("evil.example"));
+}
+
+#[test]
+fn number_of_values_and_length_of_named_keys_are_limited() {
+    let repository = Repository::new();
+    let values = "[user]\n".to_owned() + &"\tname = A\n".repeat(MAX_GIT_RUNS + 1);
+    let long = format!("[a \"{}\"]\n\tb = c\n", "x".repeat(10 * MAX_NAMED_LETTERS));
+    let dropped = repository.appended(&(values + &long));
+    assert_eq!(dropped.len(), 2, "{dropped:?}");
+    assert_eq!(dropped[0].len(), MAX_NAMED_LETTERS);
+    assert_eq!(dropped[1], "user.name");
     assert_eq!(repository.text(), BEFORE);
 }
 
@@ -327,6 +384,14 @@ fn file_stays_protected_without_a_copy_where_a_copy_is_not_possible() {
     assert!(has_copy(Tier::Full, &[], "state"));
     assert!(!has_copy(Tier::Base, &[], "state"));
     assert!(!has_copy(Tier::Full, &[workspace.join(".git")], "state"));
+    let hiding = Plan {
+        hidden: vec![config.clone()].into(),
+        ..plan(Tier::Full)
+    };
+    let state = root.join("state");
+    assert!(redirected(&hiding, &workspace, &[], &state).is_none());
+    symlink(workspace.join(".git"), root.join("link")).unwrap();
+    assert!(!has_copy(Tier::Full, &[root.join("link")], "state"));
     assert!(!has_copy(Tier::Full, &[], "w/state"));
     fs::rename(&config, root.join("config")).unwrap();
     symlink(root.join("config"), &config).unwrap();

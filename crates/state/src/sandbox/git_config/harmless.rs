@@ -9,6 +9,9 @@ use std::str::from_utf8;
 /// remote from a call: otherwise a later `git push` could send commits there.
 const MARK: &str = "addedinsandbox";
 
+/// The remote to which git pushes a branch without a remote, if there are several remotes.
+const ORIGIN: &str = "origin";
+
 /// The largest size of a value, or of a name in a key, in bytes.
 const MAX_TEXT_BYTES: usize = 1000;
 
@@ -45,6 +48,11 @@ pub(super) fn changed_key(
     let all = |is_harmless: &dyn Fn(&str) -> bool| after.iter().all(|value| is_harmless(value));
     let is_harmless = match (section, sub, name) {
         ("user", None, "name" | "email") | ("branch", Some(_), "description") => true,
+        ("branch", Some(_), "remote") if after.is_empty() => {
+            let has_origin =
+                |values: &GitConfigValues| values.contains_key(&remote_key(ORIGIN, "url"));
+            is_users_remote(ORIGIN, now) || !(has_origin(now) || has_origin(copy))
+        }
         ("branch", Some(_), "remote") => all(&|value| value == "." || is_users_remote(value, now)),
         ("branch", Some(_), "merge") => all(&|value| value.starts_with("refs/")),
         ("branch", Some(_), "rebase")
@@ -56,23 +64,26 @@ pub(super) fn changed_key(
         ("submodule", Some(_), "url") => is_new && all(&is_harmless_url),
         ("remote", Some(remote), _) if is_calls_remote(remote, now) => match name {
             "url" => all(&is_harmless_url),
-            "fetch" => true,
+            "fetch" => all(&|value| is_into_own_branches(value, remote)),
             "prune" => all(&is_word),
             MARK => after == ["true"] || !copy.contains_key(&remote_key(remote, "url")),
             _ => false,
         },
         _ => false,
     };
-    let values: Vec<String> = after.iter().map(|&value| value.to_owned()).collect();
-    let mut changed = vec![ChangedKey {
-        key: key.to_owned(),
-        values,
-    }];
-    if let ("remote", Some(remote), "url", false) = (section, sub, name, after.is_empty()) {
-        changed.push(ChangedKey {
-            key: format!("remote.{remote}.{MARK}"),
-            values: vec!["true".to_owned()],
-        });
+    let with_values = |key: String, values: &[&str]| ChangedKey {
+        key,
+        values: values.iter().map(|&value| value.to_owned()).collect(),
+    };
+    let mut changed = vec![with_values(key.to_owned(), &after)];
+    match (section, sub, name) {
+        ("remote", Some(remote), "url") => {
+            let mark: &[&str] = if after.is_empty() { &[] } else { &["true"] };
+            changed.push(with_values(format!("remote.{remote}.{MARK}"), mark));
+        }
+        // Only written together with the address, which must not stay without the mark.
+        ("remote", _, MARK) => changed.clear(),
+        _ => {}
     }
     is_harmless.then_some(changed)
 }
@@ -88,7 +99,7 @@ fn is_users_remote(remote: &str, now: &GitConfigValues) -> bool {
 
 /// True if a call may change the keys of this remote: the remote is new and no branch waits for it,
 /// or a call has added it. The name must not look like an address or a path, because git prefers a
-/// remote of this name.
+/// remote of this name. [`ORIGIN`] must be the first remote.
 fn is_calls_remote(remote: &str, now: &GitConfigValues) -> bool {
     let is_part =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
@@ -96,12 +107,21 @@ fn is_calls_remote(remote: &str, now: &GitConfigValues) -> bool {
     let is_mentioned = |(key, values): (&Vec<u8>, &Vec<RawValue>)| {
         let is_name = key.ends_with(b"remote") || key.ends_with(b"pushdefault");
         let mut values = values.iter().flatten();
-        key.starts_with(&prefix) || is_name && values.any(|value| value == remote.as_bytes())
+        key.starts_with(&prefix)
+            || is_name && values.any(|value| value == remote.as_bytes())
+            || remote == ORIGIN && key.starts_with(b"remote.") && key.ends_with(b".url")
     };
     let is_new = !now.iter().any(is_mentioned);
     remote.starts_with(|letter: char| letter.is_ascii_alphanumeric())
         && remote.chars().all(is_part)
         && (is_new || now.contains_key(&remote_key(remote, MARK)))
+}
+
+/// True if the branches that a refspec fetches get names of this remote only.
+fn is_into_own_branches(refspec: &str, remote: &str) -> bool {
+    let own = format!("refs/remotes/{remote}/");
+    let target = refspec.split_once(':').map(|(_, target)| target);
+    target.is_none_or(|target| target.starts_with(&own))
 }
 
 fn text(value: &RawValue) -> Option<&str> {

@@ -111,7 +111,28 @@ impl RepositoryFile {
     }
 
     fn put(&self, text: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(text, 0)?;
+        let length = self.file.metadata()?.len() as usize;
+        self.file.write_all_at(&padded(text, length), 0)?;
         self.file.set_len(text.len() as u64)
+    }
+}
+
+/// Returns the text, followed by empty lines up to a length. Otherwise the end of the former text
+/// would stay until the file is shortened, and a git outside could read a part of a call's value as
+/// a key.
+fn padded(text: &[u8], length: usize) -> Vec<u8> {
+    let mut padded = text.to_vec();
+    padded.resize(length.max(text.len()), b'\n');
+    padded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padded_text_hides_the_end_of_a_longer_file() {
+        assert_eq!(padded(b"[a]\n", 6), b"[a]\n\n\n");
+        assert_eq!(padded(b"[a]\n", 2), b"[a]\n");
     }
 }
