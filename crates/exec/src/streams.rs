@@ -21,10 +21,11 @@ const MIN_MOVED_BYTES: usize = BUFFER_BYTES / 2;
 /// often, a larger one is not faster and counts towards the user's limit of 64 MiB for all pipes.
 const MOVED_PIPE_BYTES: usize = 512 * 1024;
 
-/// The largest amount of output that is passed on before other events are handled.
-const MAX_BULK_BYTES: usize = 16 << 20;
+/// The number of pieces of a large output that are passed on before other events are handled, such
+/// as the end of the shell while a survivor still prints.
+const MAX_BULK_PIECES: usize = 256;
 
-/// The longest wait for more of a large output before other events are handled.
+/// The longest wait for more of a large output, or for its reader, before other events are handled.
 const BULK_PAUSE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 1_000_000,
@@ -114,29 +115,30 @@ impl OutputStreams {
 
     /// Passes on much output of one pipe. Every write of the command would wake the runtime's
     /// thread, so the pipe does not belong to the runtime meanwhile. Returns once no output has
-    /// arrived for a moment, output of another pipe has arrived, or other events must be handled.
+    /// arrived for a moment, the reader is slow, output of another pipe has arrived, or other events
+    /// must be handled.
     fn pass_bulk(&mut self, index: usize, out: &mut dyn OutputConsumer) -> io::Result<Progress> {
         let StreamPipe {
             stream,
             receiver,
             mut after_stop,
-            is_bulk,
+            mut is_bulk,
         } = self.pipes.remove(index);
         let source = receiver.into_nonblocking_fd()?;
         let mut progress = Progress::Chunk;
-        let mut passed = 0;
-        while progress == Progress::Chunk && passed < MAX_BULK_BYTES {
+        for _ in 0..MAX_BULK_PIECES {
             let destination = out.destination(stream);
-            let moved = destination.map_or(0, |to| move_output(source.as_fd(), to));
-            passed += moved;
-            if moved == 0 {
+            let moved = destination.map(|to| move_output(source.as_fd(), to));
+            if moved == Some(Moved::ReaderIsSlow) {
+                // The next piece is copied, which waits for the reader.
+                is_bulk = false;
+                break;
+            }
+            if moved != Some(Moved::Output) {
                 self.buffer.clear();
                 match rustix::io::read(&source, spare_capacity(&mut self.buffer)) {
                     Ok(0) => progress = Progress::Ended,
-                    Ok(count) => {
-                        passed += count;
-                        progress = after_stop.push(stream, &self.buffer, out);
-                    }
+                    Ok(_) => progress = after_stop.push(stream, &self.buffer, out),
                     Err(Errno::WOULDBLOCK) => {
                         let mut ready = [PollFd::new(&source, PollFlags::IN)];
                         if poll(&mut ready, Some(&BULK_PAUSE)) == Ok(0) {
@@ -147,7 +149,7 @@ impl OutputStreams {
                     Err(error) => return Err(error.into()),
                 }
             }
-            if !self.arrived(2).is_empty() {
+            if progress != Progress::Chunk || !self.arrived(2).is_empty() {
                 break;
             }
         }
@@ -382,25 +384,37 @@ fn available_bytes(pipe: BorrowedFd<'_>) -> usize {
     usize::try_from(available).unwrap_or(usize::MAX)
 }
 
+/// The result of an attempt to move output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    Output,
+    /// The output must be read.
+    Nothing,
+    /// The destination was full for a moment.
+    ReaderIsSlow,
+}
+
 /// Moves a large amount of available output to its destination without copying it, except the last
-/// byte. Returns the number of moved bytes; 0 if the output must be read.
-fn move_output(source: BorrowedFd<'_>, destination: BorrowedFd<'_>) -> usize {
+/// byte.
+fn move_output(source: BorrowedFd<'_>, destination: BorrowedFd<'_>) -> Moved {
     loop {
         let available = available_bytes(source);
         if available < MIN_MOVED_BYTES {
-            return 0;
+            return Moved::Nothing;
         }
         let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
         match splice(source, None, destination, None, available - 1, flags) {
-            Ok(count) => return count,
+            Ok(_) => return Moved::Output,
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
                 let mut ready = [PollFd::from_borrowed_fd(destination, PollFlags::OUT)];
                 // Errors show when the output is written.
-                let _ = poll(&mut ready, None);
+                if poll(&mut ready, Some(&BULK_PAUSE)) == Ok(0) {
+                    return Moved::ReaderIsSlow;
+                }
             }
             // The kernel cannot move to this destination, or its reader has closed it.
-            Err(_) => return 0,
+            Err(_) => return Moved::Nothing,
         }
     }
 }
@@ -499,6 +513,42 @@ mod tests {
             }
             assert_eq!(consumer.received, received, "can move: {can_move}");
         }
+    }
+
+    /// While a reader pauses, the end of the shell must be handled.
+    #[tokio::test]
+    async fn bulk_waits_for_no_slow_reader() {
+        let (out, mut writer) = io::pipe().unwrap();
+        let (mut destination, pipe) = io::pipe().unwrap();
+        let mut streams = OutputStreams::of(vec![(StreamId::Stdout, out.into())]).unwrap();
+        let mut consumer = ToPipe {
+            pipe,
+            can_move: true,
+            received: 0,
+        };
+        let mut first = vec![b'1'; BUFFER_BYTES];
+        writer.write_all(&first).unwrap();
+        let ready = streams.ready().await;
+        streams.read(ready, &mut consumer);
+        destination.read_exact(&mut first).unwrap();
+
+        let mut full = vec![b'f'; fcntl_getpipe_size(&destination).unwrap()];
+        consumer.pipe.write_all(&full).unwrap();
+        let second = vec![b'2'; MIN_MOVED_BYTES];
+        writer.write_all(&second).unwrap();
+        // This ends although nothing is read.
+        let ready = streams.ready().await;
+        streams.read(ready, &mut consumer);
+        assert_eq!(consumer.received, BUFFER_BYTES);
+
+        destination.read_exact(&mut full).unwrap();
+        while consumer.received == BUFFER_BYTES {
+            let ready = streams.ready().await;
+            streams.read(ready, &mut consumer);
+        }
+        let mut arrived = vec![0; MIN_MOVED_BYTES];
+        destination.read_exact(&mut arrived).unwrap();
+        assert_eq!(arrived, second);
     }
 
     #[derive(Default)]

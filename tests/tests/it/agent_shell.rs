@@ -58,12 +58,14 @@ fn shell_runs_in_a_removed_directory() -> Result<()> {
 #[test]
 fn survivor_of_much_output_is_named_on_a_line_of_its_own() -> Result<()> {
     let world = world()?;
+    let script = "rm -f go; mkfifo go; read -r line <> go & seq 200000; printf \"$1\"";
     for (end, named) in [("end", "\n[Still running"), ("end\n", "[Still running")] {
         let mut command = world.command(link(&world, "bash"));
-        command.args(["-c", "sleep 1.5 & seq 200000; printf \"$1\"", "name", end]);
+        command.args(["-c", script, "name", end]);
         let ran = product::run(command, None)?;
         ensure!(ran.stdout.ends_with(end) && ran.code == 0, "{}", ran.code);
         ensure!(ran.stderr.starts_with(named), "{:?}", ran.stderr);
+        std::fs::write(world.cwd().join("go"), "\n")?;
     }
     world.assert_nothing_left(Duration::from_secs(20));
     Ok(())

@@ -62,7 +62,11 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
         named.is_some() || !file.is_symlink(),
         "{DEFAULT_FILE} is a link; to write to its target, name it: `-o {DEFAULT_FILE}`"
     );
-    write(&file, &html).with_context(|| format!("cannot write {}", file.display()))?;
+    let written = match named {
+        Some(_) => write(&file, &html),
+        None => replace(&file, &html),
+    };
+    written.with_context(|| format!("cannot write {}", file.display()))?;
     output::say(&format!(
         "{}: {} calls of {}",
         name.display(),
@@ -105,8 +109,8 @@ fn job_line(job: Job) -> JobLine {
     line
 }
 
-/// Writes the page. A regular or missing file is replaced in one step and is private, because the
-/// page contains output. Anything else, such as a pipe or a device, is written to.
+/// Writes the page to the file that the user names. Anything but a regular or missing file, such as
+/// a pipe or a device, is written to.
 fn write(path: &Path, html: &str) -> io::Result<()> {
     let file = resolve_links(path)?;
     let is_special = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
@@ -115,12 +119,18 @@ fn write(path: &Path, html: &str) -> io::Result<()> {
         let mut opened = File::options().append(true).open(&file)?;
         return opened.write_all(html.as_bytes());
     }
+    replace(&file, html)
+}
+
+/// Replaces a file by the page in one step, without following a link. The new file is private,
+/// because the page contains output.
+fn replace(file: &Path, html: &str) -> io::Result<()> {
     let directory = file.parent().unwrap_or(Path::new("/"));
     // The text of these errors names the temporary file, which the user does not know.
     let without_path = |error: io::Error| io::Error::from(error.kind());
     let mut temporary = tempfile::NamedTempFile::new_in(directory).map_err(without_path)?;
     temporary.as_file_mut().write_all(html.as_bytes())?;
-    temporary.persist(&file).map_err(|error| error.error)?;
+    temporary.persist(file).map_err(|error| error.error)?;
     Ok(())
 }
 
