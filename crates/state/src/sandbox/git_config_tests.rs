@@ -345,7 +345,11 @@ fn directory_that_a_call_has_closed_is_opened_again() {
     let repository = Repository::new();
     let directory = &repository.redirected.directory;
     // Root ignores permissions, so this tests a user only.
-    fs::write(repository.copy(), BEFORE.to_owned() + "[user]\n\tname = A\n").unwrap();
+    fs::write(
+        repository.copy(),
+        BEFORE.to_owned() + "[user]\n\tname = A\n",
+    )
+    .unwrap();
     fs::set_permissions(directory, Permissions::from_mode(0o0)).unwrap();
     assert_eq!(repository.merged(), [""; 0]);
     assert!(repository.text().contains("name = A"));
