@@ -280,8 +280,8 @@ impl Pool {
         self.reserve_up_to(kind, limit)
     }
 
-    /// Ends the warm shells beyond [`RECYCLED_FACTOR`]. One shell of a kind stays, because a call may
-    /// be expected.
+    /// Ends the warm shells beyond [`RECYCLED_FACTOR`]. One shell of a kind stays, because a call
+    /// may be expected.
     fn trim(&self) {
         let stay = (self.wanted_per_kind * RECYCLED_FACTOR).max(1);
         let mut all = self.lock();

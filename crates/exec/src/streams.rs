@@ -115,8 +115,8 @@ impl OutputStreams {
 
     /// Passes on much output of one pipe. Every write of the command would wake the runtime's
     /// thread, so the pipe does not belong to the runtime meanwhile. Returns once no output has
-    /// arrived for a moment, the reader is slow, output of another pipe has arrived, or other events
-    /// must be handled.
+    /// arrived for a moment, the reader is slow, output of another pipe has arrived, or other
+    /// events must be handled.
     fn pass_bulk(&mut self, index: usize, out: &mut dyn OutputConsumer) -> io::Result<Progress> {
         let StreamPipe {
             stream,

@@ -49,7 +49,7 @@ const MAX_NEW_VALUES: usize = 200;
 /// The maximum number of values that the merge after a call writes into existing sections, and of
 /// keys that it removes: git runs once for each.
 pub(super) const MAX_GIT_RUNS: usize = 100;
-/// The same for the merge before a call, whose time is more limited.
+/// [`MAX_GIT_RUNS`] of the merge before a call, whose time is more limited.
 pub(super) const MAX_GIT_RUNS_BEFORE_CALL: usize = 10;
 /// The maximum number of named keys.
 const MAX_NAMED_KEYS: usize = 20;

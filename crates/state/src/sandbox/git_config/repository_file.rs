@@ -99,7 +99,7 @@ impl RepositoryFile {
     /// present one, and they could write the new file.
     ///
     /// # Errors
-    /// Those of [`Self::lock`], or the text cannot be written.
+    /// See [`Self::lock`]; or the text cannot be written.
     pub(super) fn write(&mut self, text: Vec<u8>) -> io::Result<()> {
         let _lock = self.lock()?;
         if let Err(error) = self.put(&text) {
