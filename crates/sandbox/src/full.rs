@@ -87,12 +87,12 @@ fn create_mounts(plan: &Plan, private_directories: &[PathBuf]) -> Result<Entered
     writable::separate(&roots)?;
     writable::cover(&caches.mounts)?;
     let lookup = PathLookup::default();
-    writable::protect(&roots, &plan.writable, &plan.protected, &lookup)?;
+    let covered = lookup.existing(&plan.hidden);
+    writable::protect(&roots, plan, &covered, &lookup)?;
     let mut missing = Vec::new();
     if !mounts::make_read_only(&roots)? {
         missing.push(MissingPromise::Metadata);
     }
-    let covered = lookup.existing(&plan.hidden);
     secrets::cover(&covered)?;
     terminal::keep_name();
     devices::mount_private_file_systems()?;

@@ -3,7 +3,7 @@
 //! the state directory, which sandboxed calls cannot write.
 
 use crate::HostContext;
-use agent_bash_os::{PrivateDir, read_regular};
+use agent_bash_os::{PrivateDir, lock_file, read_regular};
 use agent_bash_sandbox::with_resolved_parent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -157,9 +157,9 @@ impl GuardedSettings {
         changed: impl IntoIterator<Item = (PathBuf, Option<String>)>,
     ) -> io::Result<()> {
         let directory = PrivateDir::create(state, &[])?;
-        // Another host may write the record too. Closing the descriptor releases the lock.
-        let lock = directory.open_or_create(LOCK_FILE_NAME)?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
+        // Another host may write the record too. A call can hold the lock for ever, because it can
+        // read the file; the record is then written without the lock.
+        let _lock = lock_file(&directory, LOCK_FILE_NAME);
         let mut all = Self::read(state);
         for (path, text) in changed {
             let path = with_resolved_parent(&path);
@@ -206,5 +206,17 @@ mod tests {
         assert_eq!(effective_text().as_deref(), Some("saved by the user"));
         fs::write(&file, "").unwrap();
         assert_eq!(effective_text().as_deref(), Some(""));
+    }
+
+    #[test]
+    fn record_is_written_while_a_call_holds_its_lock() {
+        let temp = tempfile::tempdir().unwrap();
+        let (state, file) = (temp.path().join("state"), temp.path().join(PROJECT_FILE));
+        fs::write(&file, "planted").unwrap();
+        GuardedSettings::add(&state, []).unwrap();
+        let lock = fs::File::open(state.join(LOCK_FILE_NAME)).unwrap();
+        lock.lock().unwrap();
+        GuardedSettings::add(&state, [(file.clone(), None)]).unwrap();
+        assert_eq!(GuardedSettings::read(&state).effective_text(&file), None);
     }
 }

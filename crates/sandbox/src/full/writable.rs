@@ -3,7 +3,7 @@
 use super::mounts::make_one_read_only;
 use crate::error::SandboxError;
 use crate::path_lookup::PathLookup;
-use agent_bash_core::sandbox::RedirectedFile;
+use agent_bash_core::sandbox::{Plan, RedirectedFile};
 use rustix::fs::CWD;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, mount_bind_recursive, move_mount, open_tree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,16 +35,18 @@ pub(super) fn cover(mounts: &[(PathBuf, PathBuf)]) -> Result<(), SandboxError> {
     })
 }
 
-/// Makes the existing protected paths read-only. Protected paths, and writable paths within them,
-/// cannot be moved.
+/// Makes the existing protected paths read-only. Protected paths, writable paths within them, and
+/// the directories of the paths that will be `covered`, cannot be moved.
 pub(super) fn protect(
     roots: &[&Path],
-    writable: &[PathBuf],
-    protected: &[PathBuf],
+    plan: &Plan,
+    covered: &BTreeSet<PathBuf>,
     lookup: &PathLookup,
 ) -> Result<(), SandboxError> {
     let is_mountable = |path: &Path| lookup.may_exist(path) && is_mountable(path);
-    for (path, is_protected) in mount_points(roots, writable, protected, is_mountable) {
+    let mut mounted = mount_points(roots, &plan.writable, &plan.protected, is_mountable);
+    add_directories_of(covered, &mut mounted, roots);
+    for (path, is_protected) in mounted {
         bind_to_itself(path)?;
         if is_protected {
             make_one_read_only(path).map_err(step(path))?;
@@ -92,13 +94,36 @@ fn mount_points<'a>(
         .filter(|(path, _)| is_mountable(path))
     {
         for root in roots.iter().filter(|root| path.starts_with(root)) {
-            for ancestor in path.ancestors().skip(1).take_while(|a| a != root) {
-                mounted.entry(ancestor).or_insert(false);
-            }
+            add_directories(&mut mounted, path, root);
             *mounted.entry(path.as_path()).or_insert(false) |= is_protected;
         }
     }
     mounted
+}
+
+/// Adds the directories between the roots and paths that will be covered: a later call would see
+/// what is in a directory that has moved.
+fn add_directories_of<'a>(
+    covered: &'a BTreeSet<PathBuf>,
+    mounted: &mut BTreeMap<&'a Path, bool>,
+    roots: &[&Path],
+) {
+    for path in covered {
+        for root in roots.iter().filter(|root| is_inside(path, root)) {
+            add_directories(mounted, path, root);
+        }
+    }
+}
+
+/// Adds the directories between the root and the path in it.
+fn add_directories<'a>(mounted: &mut BTreeMap<&'a Path, bool>, path: &'a Path, root: &Path) {
+    for directory in path.ancestors().skip(1).take_while(|a| *a != root) {
+        mounted.entry(directory).or_insert(false);
+    }
+}
+
+fn is_inside(path: &Path, root: &Path) -> bool {
+    path != root && path.starts_with(root)
 }
 
 fn bind_to_itself(path: &Path) -> Result<(), SandboxError> {
@@ -118,6 +143,16 @@ mod tests {
         let paths = ["/w/sub", "/w", "/ww", "/w"].map(PathBuf::from);
         let roots = outermost(paths.iter());
         assert_eq!(roots, [Path::new("/w"), Path::new("/ww")]);
+    }
+
+    #[test]
+    fn directories_on_the_way_to_covered_paths_are_mounts() {
+        let covered = ["/w", "/w/a/b/secret", "/w/top", "/x/secret"].map(PathBuf::from);
+        let covered = BTreeSet::from(covered);
+        let mut mounted = BTreeMap::new();
+        add_directories_of(&covered, &mut mounted, &[Path::new("/w")]);
+        let expected = ["/w/a", "/w/a/b"].map(|path| (Path::new(path), false));
+        assert_eq!(mounted, BTreeMap::from(expected));
     }
 
     #[test]

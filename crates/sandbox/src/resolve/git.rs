@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 /// Maximum depth at which submodule repositories are searched: their names may contain slashes.
 const MAX_MODULE_DEPTH: usize = 6;
 
-/// Files of a git directory that are programs, or name programs.
-const PROTECTED_FILES: [&str; 5] = [
+/// Files of a git directory that are programs, or name programs. The last two are directories of
+/// old versions, whose files are remotes.
+const PROTECTED_FILES: [&str; 7] = [
     "hooks",
     "config",
     "config.worktree",
     "info/attributes",
     "commondir",
+    "remotes",
+    "branches",
 ];
 
 /// Files of a linked worktree's directory that name configuration and hooks.

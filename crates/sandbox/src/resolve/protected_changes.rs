@@ -55,12 +55,14 @@ pub fn protected_among(
 
 /// Files that git reads in a repository before it runs a program, and the steps of a stopped
 /// rebase.
-const GIT_FILES: [&str; 6] = [
+const GIT_FILES: [&str; 8] = [
     "config",
     "config.worktree",
     "commondir",
     "hooks",
     "info/attributes",
+    "remotes",
+    "branches",
     "rebase-merge/git-rebase-todo",
 ];
 

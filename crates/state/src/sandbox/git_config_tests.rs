@@ -294,6 +294,29 @@ fn address_that_a_name_has_or_gets_is_not_chosen_later() {
 }
 
 #[test]
+fn remote_that_other_files_may_have_is_not_chosen() {
+    let remote = "[remote \"backup\"]\n\turl = https://evil.example\n";
+    for (more, is_kept) in [
+        ("[include]\n\tpath = ../more\n", false),
+        ("[extensions]\n\tworktreeConfig = true\n", false),
+        ("[pull]\n\tff = only\n", true),
+    ] {
+        let repository = Repository::new();
+        fs::write(&repository.redirected.file, BEFORE.to_owned() + more).unwrap();
+        assert_eq!(repository.merged(), [""; 0]);
+        assert_eq!(repository.appended(remote).is_empty(), is_kept, "{more}");
+    }
+}
+
+#[test]
+fn name_with_a_command_of_a_shell_is_dropped() {
+    let repository = Repository::new();
+    let name = repository.appended("[user]\n\tname = \"A; id; echo\"\n\temail = o'b@c.example\n");
+    assert_eq!(name, ["user.name"]);
+    assert!(repository.text().contains("o'b@c.example"));
+}
+
+#[test]
 fn change_of_a_key_that_the_user_changed_meanwhile_is_dropped() {
     let repository = Repository::new();
     let users = BEFORE.replace("refs/heads/main", "refs/heads/theirs");

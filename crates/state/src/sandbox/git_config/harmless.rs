@@ -47,7 +47,8 @@ pub(super) fn changed_key(
     let is_new = before?.is_empty();
     let all = |is_harmless: &dyn Fn(&str) -> bool| after.iter().all(|value| is_harmless(value));
     let is_harmless = match (section, sub, name) {
-        ("user", None, "name" | "email") | ("branch", Some(_), "description") => true,
+        ("user", None, "name" | "email") => all(&is_name),
+        ("branch", Some(_), "description") => true,
         ("branch", Some(_), "remote") if after.is_empty() => {
             let has_origin =
                 |values: &GitConfigValues| values.contains_key(&remote_key(ORIGIN, "url"));
@@ -107,7 +108,10 @@ fn is_calls_remote(remote: &str, now: &GitConfigValues) -> bool {
     let is_mentioned = |(key, values): (&Vec<u8>, &Vec<RawValue>)| {
         let is_name = key.ends_with(b"remote") || key.ends_with(b"pushdefault");
         let mut values = values.iter().flatten();
-        key.starts_with(&prefix)
+        // Remotes and `pushDefault` may be in files that are not listed.
+        let is_elsewhere = key.starts_with(b"include") || key == b"extensions.worktreeconfig";
+        is_elsewhere
+            || key.starts_with(&prefix)
             || is_name && values.any(|value| value == remote.as_bytes())
             || remote == ORIGIN && key.starts_with(b"remote.") && key.ends_with(b".url")
     };
@@ -136,6 +140,12 @@ fn is_text(value: &str) -> bool {
         && !value.chars().any(char::is_control)
         && !value.starts_with('-')
         && !value.contains("::")
+}
+
+/// True for a name without letters that end or start a command of a shell: git writes the name into
+/// its logs.
+fn is_name(value: &str) -> bool {
+    !value.contains(|letter: char| ";&|<>()`$\\".contains(letter))
 }
 
 fn is_word(value: &str) -> bool {
