@@ -96,12 +96,13 @@ impl<'a> SessionCall<'a> {
         // directory of the call.
         let enters_cwd = spec.enter_cwd || cwd.is_none();
         let session_cwd = cwd.filter(|_| !enters_cwd).cloned();
-        let is_elsewhere =
-            session_cwd.is_none() && cwd.is_some_and(|cwd| cwd.display_path() != spec.cwd);
+        let last_cwd = cwd.map(ShellCwd::display_path);
+        let next_cwd = last_cwd.as_deref().filter(|_| !enters_cwd);
+        let next_cwd = next_cwd.unwrap_or(&spec.cwd);
+        let is_elsewhere = last_cwd.as_deref().is_some_and(|last| last != next_cwd);
         let cd_hook = shell.snapshot.as_deref().filter(|_| is_elsewhere);
         let cd_hook = cd_hook.map_or_else(Vec::new, Snapshot::cd_hook);
-        let end_of_last = remembered.zip(cwd.map(ShellCwd::display_path));
-        let missed_hooks = shell.missed_hooks(end_of_last, &spec.cwd, is_elsewhere);
+        let missed_hooks = shell.missed_hooks(remembered.zip(last_cwd.as_deref()), next_cwd);
         let remembered = remembered.filter(|_| shell.is_fresh);
         let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {

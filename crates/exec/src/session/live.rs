@@ -185,28 +185,24 @@ impl LiveShell {
 
     /// Returns the hooks of the prompt that a terminal would have shown where the last script
     /// ended, if the versions depend on each prompt and the next record does not call these hooks
-    /// there.
-    ///
-    /// `last` is the state after the last script and its directory; the next script runs in `next`,
-    /// which is another directory if `is_elsewhere`.
+    /// there. `last` is the state after the last script and its directory, `next` the directory of
+    /// the next script.
     pub(super) fn missed_hooks(
         &mut self,
-        last: Option<(&RememberedState, PathBuf)>,
+        last: Option<(&RememberedState, &Path)>,
         next: &Path,
-        is_elsewhere: bool,
     ) -> Vec<u8> {
-        let Some((last, cwd)) = last.filter(|_| !self.is_fresh) else {
-            self.prompt_cwd = Some(next.to_owned());
-            return Vec::new();
-        };
-        let has_hooks = !self.prompt_hooks.is_empty();
-        let is_missed = (is_elsewhere || !has_hooks) && self.prompt_cwd.as_ref() != Some(&cwd);
-        if has_hooks && is_elsewhere {
-            self.prompt_cwd = Some(next.to_owned());
-        } else if has_hooks || is_missed {
-            self.prompt_cwd = Some(cwd);
+        let chooses_in_next = self.is_fresh || !self.prompt_hooks.is_empty();
+        let missed = last.filter(|(_, cwd)| {
+            let has_chosen = self.prompt_cwd.as_deref() == Some(cwd);
+            let will_choose = chooses_in_next && *cwd == next;
+            !(self.is_fresh || has_chosen || will_choose)
+        });
+        let missed_cwd = missed.map(|(_, cwd)| cwd);
+        if let Some(cwd) = Some(next).filter(|_| chooses_in_next).or(missed_cwd) {
+            self.prompt_cwd = Some(cwd.to_owned());
         }
-        let snapshot = last.snapshot.as_deref().filter(|_| is_missed);
+        let snapshot = missed.and_then(|(last, _)| last.snapshot.as_deref());
         let snapshot = snapshot.filter(|snapshot| snapshot.cd_and_prompt_choose());
         snapshot.map(Snapshot::prompt_hooks).unwrap_or_default()
     }
