@@ -45,7 +45,11 @@ pub(super) fn protect(
 ) -> Result<(), SandboxError> {
     let is_mountable = |path: &Path| lookup.may_exist(path) && is_mountable(path);
     let mut mounted = mount_points(roots, &plan.writable, &plan.protected, is_mountable);
-    add_directories_of(covered, &mut mounted, roots);
+    for path in covered {
+        for root in roots {
+            add_directories(&mut mounted, path, root);
+        }
+    }
     for (path, is_protected) in mounted {
         bind_to_itself(path)?;
         if is_protected {
@@ -101,29 +105,13 @@ fn mount_points<'a>(
     mounted
 }
 
-/// Adds the directories between the roots and paths that will be covered: a later call would see
-/// what is in a directory that has moved.
-fn add_directories_of<'a>(
-    covered: &'a BTreeSet<PathBuf>,
-    mounted: &mut BTreeMap<&'a Path, bool>,
-    roots: &[&Path],
-) {
-    for path in covered {
-        for root in roots.iter().filter(|root| is_inside(path, root)) {
-            add_directories(mounted, path, root);
-        }
-    }
-}
-
-/// Adds the directories between the root and the path in it.
+/// Adds the directories between a root and a path in it: otherwise such a directory could be moved
+/// away, and a later call would see what the mount covers. Adds none for other paths.
 fn add_directories<'a>(mounted: &mut BTreeMap<&'a Path, bool>, path: &'a Path, root: &Path) {
-    for directory in path.ancestors().skip(1).take_while(|a| *a != root) {
+    let directories = path.ancestors().skip(1);
+    for directory in directories.take_while(|it| *it != root && it.starts_with(root)) {
         mounted.entry(directory).or_insert(false);
     }
-}
-
-fn is_inside(path: &Path, root: &Path) -> bool {
-    path != root && path.starts_with(root)
 }
 
 fn bind_to_itself(path: &Path) -> Result<(), SandboxError> {
@@ -147,10 +135,11 @@ mod tests {
 
     #[test]
     fn directories_on_the_way_to_covered_paths_are_mounts() {
-        let covered = ["/w", "/w/a/b/secret", "/w/top", "/x/secret"].map(PathBuf::from);
-        let covered = BTreeSet::from(covered);
+        let covered = ["/w", "/w/a/b/secret", "/w/top", "/x/secret"];
         let mut mounted = BTreeMap::new();
-        add_directories_of(&covered, &mut mounted, &[Path::new("/w")]);
+        for path in covered.map(Path::new) {
+            add_directories(&mut mounted, path, Path::new("/w"));
+        }
         let expected = ["/w/a", "/w/a/b"].map(|path| (Path::new(path), false));
         assert_eq!(mounted, BTreeMap::from(expected));
     }

@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Maximum depth at which submodule repositories are searched: their names may contain slashes.
-const MAX_MODULE_DEPTH: usize = 6;
+pub(super) const MAX_MODULE_DEPTH: usize = 6;
 
 /// Files of a git directory that are programs, or name programs. The last two are directories of
 /// old versions, whose files are remotes.
-const PROTECTED_FILES: [&str; 7] = [
+pub(super) const PROTECTED_FILES: [&str; 7] = [
     "hooks",
     "config",
     "config.worktree",
@@ -21,8 +21,11 @@ const PROTECTED_FILES: [&str; 7] = [
     "branches",
 ];
 
+/// The file with the remaining steps of a stopped rebase.
+pub(super) const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
+
 /// Files of a linked worktree's directory that name configuration and hooks.
-const WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
+pub(super) const WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 
 /// The paths of the repository in the sandbox of a workspace.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
-use super::git::RepositoryPaths;
+use super::git::{PROTECTED_FILES, REBASE_TODO, RepositoryPaths};
 use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
@@ -53,28 +53,13 @@ pub fn protected_among(
     found.into_iter().collect()
 }
 
-/// Files that git reads in a repository before it runs a program, and the steps of a stopped
-/// rebase.
-const GIT_FILES: [&str; 8] = [
-    "config",
-    "config.worktree",
-    "commondir",
-    "hooks",
-    "info/attributes",
-    "remotes",
-    "branches",
-    "rebase-merge/git-rebase-todo",
-];
-
-/// True if the path in a git directory is one of [`GIT_FILES`], there or in a submodule.
+/// True if the path in a git directory is one of [`PROTECTED_FILES`] or [`REBASE_TODO`], there or
+/// in a submodule.
 fn is_git_file(inner: &Path) -> bool {
-    let is_in_module = || {
-        let is_data = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|data| name == *data);
-        inner.starts_with("modules")
-            && !inner.iter().any(is_data)
-            && GIT_FILES.iter().any(|name| inner.ends_with(name))
-    };
-    GIT_FILES.iter().any(|name| inner == Path::new(name)) || is_in_module()
+    let is_data = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|data| name == *data);
+    let may_be_in_module = inner.starts_with("modules") && !inner.iter().any(is_data);
+    let mut files = PROTECTED_FILES.iter().chain([&REBASE_TODO]);
+    files.any(|name| inner == Path::new(name) || may_be_in_module && inner.ends_with(name))
 }
 
 /// Returns the `HEAD` of each directory outside of a `.git` that becomes a repository for git, or

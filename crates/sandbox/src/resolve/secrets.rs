@@ -218,7 +218,7 @@ fn secrets_of_user(user: u32) -> Vec<PathBuf> {
 /// Returns the existing readable paths that are no links. A call that may write the shared `/tmp`
 /// could name any directory by a link, and the sandbox would hide that directory.
 fn readable_without_links(mut paths: Vec<String>) -> Vec<PathBuf> {
-    paths.retain(|path| !Path::new(path).is_symlink());
+    paths.retain(|path| fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink()));
     readable(&paths).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
+use super::super::git::{MAX_MODULE_DEPTH, REBASE_TODO, WORKTREE_FILES};
 use super::super::paths::text;
 use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
@@ -11,15 +12,8 @@ use std::path::{Path, PathBuf};
 /// Files with configuration, and the file that names the directory of configuration and hooks.
 const READ_FILES: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
 
-/// The files that git reads in a linked worktree's git directory.
-const READ_WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
-
-/// The file with the remaining steps of a stopped rebase.
-const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
-
-/// The maximum number of repositories, and the depth below `modules`.
+/// The maximum number of repositories.
 const MAX_REPOSITORIES: usize = 200;
-const MAX_MODULE_DEPTH: usize = 6;
 
 /// The repositories of a scan.
 #[derive(Debug)]
@@ -148,7 +142,7 @@ impl Repositories {
 /// configuration is in its repository.
 fn add_worktree(git_dir: &Path, add: &mut impl FnMut(PathBuf)) {
     if !is_plain_worktree(git_dir) {
-        for name in READ_WORKTREE_FILES {
+        for name in WORKTREE_FILES {
             add(git_dir.join(name));
         }
     }
