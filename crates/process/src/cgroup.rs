@@ -122,7 +122,7 @@ impl DelegatedCgroup {
         }
         let available = fs::read_to_string(directory.join("cgroup.controllers"));
         let available = available.map_err(|_| NoCgroup::System)?;
-        let controllers = [MEMORY, PIDS, CPU].into_iter();
+        let controllers = TREE_LIMITS.iter().map(|(name, ..)| *name);
         let controllers: Vec<_> = controllers
             .filter(|name| has_word(&available, name))
             .collect();

@@ -15,7 +15,8 @@ pub struct TraceState {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untraced: bool,
     /// The last files that the call tried to change although its sandbox forbids it, the latest
-    /// last. If there are none, the files whose write permission the call has queried.
+    /// last. If the call tried to change none, the forbidden files that it has checked for write
+    /// permission.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_writes: Vec<PathBuf>,
 }

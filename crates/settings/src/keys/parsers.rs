@@ -20,7 +20,7 @@ pub(super) fn groups(value: &Value) -> Result<BTreeSet<Group>, String> {
     groups.map_err(|error| error.to_string())
 }
 
-/// Parses rule names, each of which must exist.
+/// Parses the names of rules. An unknown name is an error.
 pub(super) fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
     let names: Vec<String> = list(value)?;
     let mut known = RuleSelection::none();

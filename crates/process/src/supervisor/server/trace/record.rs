@@ -108,8 +108,7 @@ pub(super) struct TraceContext {
     plan: Option<Plan>,
     /// The last writes of the call that the plan refuses, the latest last.
     refused: Vec<PathBuf>,
-    /// The last files that the plan protects and whose write permission the call has queried, the
-    /// latest last.
+    /// The last protected files that the call has checked for write permission, the latest last.
     refused_queries: Vec<PathBuf>,
 }
 
@@ -138,8 +137,9 @@ impl TraceContext {
         plan.map_or_else(HiddenPaths::default, |plan| plan.hidden.clone())
     }
 
-    /// Returns the writes that the sandbox has refused since the last call of this function. If
-    /// there are none, returns the protected files whose write permission the call has queried.
+    /// Returns the writes that the sandbox has refused since the last call of this function. If the
+    /// sandbox has refused none, returns the protected files that the call has checked for write
+    /// permission.
     pub(super) fn take_refused(&mut self) -> Vec<PathBuf> {
         let queries = std::mem::take(&mut self.refused_queries);
         let refused = std::mem::take(&mut self.refused);
