@@ -147,12 +147,37 @@ fn copy_directory(root: &Path) -> io::Result<PrivateDir> {
 pub(super) fn merge(redirected: &RedirectedFile, max_git_runs: usize) -> MergeOutcome {
     try_merge(redirected, max_git_runs).unwrap_or_else(|error| {
         tracing::warn!(%error, file = %redirected.file.display(), "the configuration of git cannot be merged");
-        MergeOutcome::default()
+        // The changes stay in the copy until a later merge.
+        let is_changed = is_copy_changed(root_of(redirected));
+        MergeOutcome {
+            dropped: is_changed.then(|| not_kept(&error)).into_iter().collect(),
+            merged: None,
+        }
     })
 }
 
+/// Returns the directory with the copy's directory.
+fn root_of(redirected: &RedirectedFile) -> &Path {
+    redirected.directory.parent().unwrap_or(Path::new("/"))
+}
+
+/// True if calls have changed the copy since the last merge, as far as this can be read.
+fn is_copy_changed(root: &Path) -> bool {
+    let read = |below: &[&str], name| {
+        let directory = PrivateDir::open(root, below);
+        directory.and_then(|it| it.read(name)).and_then(limited)
+    };
+    let copy = read(&[COPY_DIRECTORY], COPY_FILE).ok();
+    read(&[], BASE_FILE).is_ok_and(|base| copy != Some(base))
+}
+
+/// Returns the text in place of the keys if none of the changes was written.
+fn not_kept(error: &io::Error) -> String {
+    format!("all changes ({error})")
+}
+
 fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<MergeOutcome> {
-    let root = redirected.directory.parent().unwrap_or(Path::new("/"));
+    let root = root_of(redirected);
     let private = PrivateDir::open(root, &[])?;
     let _lock = lock_file(&private, LOCK_FILE)?;
     let copies = copy_directory(root)?;
@@ -168,7 +193,7 @@ fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<Mer
             Some(copy) => write_changes(&private, (base, copy), &mut file, max_git_runs),
             None => Err(io::Error::other("the copy is not a file, or is too large")),
         };
-        dropped = written.unwrap_or_else(|error| vec![format!("all changes ({error})")]);
+        dropped = written.unwrap_or_else(|error| vec![not_kept(&error)]);
     }
     let text = file.text();
     let (is_new_base, is_new_copy) = (base.as_deref() != Some(text), copy.as_deref() != Some(text));

@@ -364,6 +364,23 @@ fn whatever_replaces_the_copy_is_neither_followed_nor_kept() {
 }
 
 #[test]
+fn changes_are_named_while_a_call_holds_the_lock_of_the_merge() {
+    let repository = Repository::new();
+    let lock = File::open(root_of(&repository.redirected).join(LOCK_FILE)).unwrap();
+    lock.lock().unwrap();
+    // Without changes, there is nothing to name.
+    assert_eq!(repository.merged(), [""; 0]);
+    fs::write(repository.copy(), BEFORE.to_owned() + "[alias]\n\ta = b\n").unwrap();
+    let dropped = merge(&repository.redirected, MAX_GIT_RUNS).dropped;
+    assert!(
+        dropped[0].contains("another process holds the lock"),
+        "{dropped:?}"
+    );
+    lock.unlock().unwrap();
+    assert_eq!(repository.merged(), ["alias.a"]);
+}
+
+#[test]
 fn directory_that_a_call_has_closed_is_opened_again() {
     let repository = Repository::new();
     let directory = &repository.redirected.directory;
