@@ -122,7 +122,7 @@ fn file_is_the_same_after_install_and_uninstall() {
                         "true"
                     };
                     let mut want = commands(list, before);
-                    want.push(format!("agent-bash hook {} || {end}", agent.name));
+                    want.push(format!("agent-bash hook {} || {end}", agent.hook_name()));
                     assert_eq!(commands(list, &with), want);
                 }
             }

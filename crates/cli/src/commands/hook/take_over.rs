@@ -37,6 +37,11 @@ fn by_setting(
     start: &StartContext,
 ) -> anyhow::Result<u8> {
     let name = args.agent.hook.name;
+    let subject = if setting.is_for_tasks {
+        format!("a task of {name}")
+    } else {
+        name.to_owned()
+    };
     let scope = if args.project {
         SettingsScope::Project
     } else {
@@ -52,7 +57,9 @@ fn by_setting(
     let is_unchanged = change.is_unchanged();
     if is_unchanged && !args.install {
         let path = change.path.display();
-        output::print(&format!("{path}: {name} does not go through agent-bash\n"))?;
+        output::print(&format!(
+            "{path}: {subject} does not go through agent-bash\n"
+        ))?;
         return Ok(0);
     }
     if !is_unchanged {
@@ -69,7 +76,7 @@ fn by_setting(
     if is_unchanged {
         let (path, link) = (change.path.display(), link.display());
         output::print(&format!(
-            "{path}: {name} goes through {link} already; the link works\n"
+            "{path}: {subject} goes through {link} already; the link works\n"
         ))?;
         return Ok(0);
     }
