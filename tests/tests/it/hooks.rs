@@ -199,7 +199,7 @@ fn hook_changes_the_link_target_and_uninstall_restores_it() -> anyhow::Result<()
     assert_eq!(fs::read_to_string(&file)?, before);
     assert!(fs::symlink_metadata(&link)?.is_symlink());
     let nothing = set_up(&world, &["--uninstall", "claude-code", "--yes"])?;
-    assert!(nothing.stdout.contains("is not set up"), "{nothing:?}");
+    assert!(nothing.stdout.contains("is not installed"), "{nothing:?}");
     Ok(())
 }
 

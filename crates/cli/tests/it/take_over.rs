@@ -287,6 +287,14 @@ fn agents_without_a_setting_get_instructions() {
         &["hook", "--install", "auto"][..],
         &["hook", "--install", "--project", "kimi", "--yes"],
         &["hook", "--install", "--take-over", "copilot", "--yes"],
+        &["hook", "--uninstall", "--take-over", "copilot", "--yes"],
+        &[
+            "hook",
+            "--install",
+            "--take-over=rewrite",
+            "cursor",
+            "--yes",
+        ],
         &["hook", "--install", "--take-over=rewrite", "qwen", "--yes"],
         &["hook", "--take-over", "claude-code"],
     ] {
@@ -469,6 +477,13 @@ fn doctor_names_the_agents_that_use_agent_bash() {
     assert!(outside.starts_with("note     claude-code "), "{outside}");
     assert!(outside.contains("--take-over claude-code"), "{outside}");
     assert_eq!(outside.lines().count(), 1, "{outside}");
+    // A prefix of the user's is named, and no advice is given that would be refused.
+    let file = ".claude/settings.json";
+    home.write(file, r#"{"env": {"CLAUDE_CODE_SHELL_PREFIX": "/x/wrap"}}"#);
+    let found = home.run_with(&["doctor"], &[("PATH", &path)]).stdout;
+    assert!(found.contains(r#"is "/x/wrap" already"#), "{found}");
+    assert!(!found.contains("--take-over claude-code"), "{found}");
+    home.write(file, "{}");
 
     assert_eq!(install(&home, "claude-code").code, Some(0));
     // The agent's program need not be on the `PATH`.

@@ -1,7 +1,6 @@
 //! Tests of adding and removing the setting that makes our link the agent's shell.
 
 use super::*;
-use crate::take_over::ShellWay;
 use crate::{SUPPORTED, by_name};
 use serde_json::Value;
 

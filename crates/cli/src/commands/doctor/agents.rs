@@ -8,7 +8,7 @@ use crate::commands::setup::found_at;
 use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
 use crate::process_start::StartContext;
 use agent_bash_hooks::install::{
-    SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of,
+    SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of, with_shell,
 };
 use agent_bash_hooks::take_over::{ShellLink, ShellSetting, ShellWay};
 use agent_bash_hooks::{Agent, McpAgent, SUPPORTED, SupportedAgent};
@@ -99,9 +99,9 @@ fn shell_finding(
                 };
                 check_link((shell, Path::new(&link)), setting.link, start)
             }
-            Ok(None) if is_installed => advice()?,
-            Err(reason) if is_installed => (FindingGrade::Note, reason),
-            _ => return None,
+            _ if !is_installed => return None,
+            Err(reason) if !is_connected && !setting.is_for_tasks => (FindingGrade::Note, reason),
+            _ => advice()?,
         },
         _ if !is_installed => return None,
         ShellWay::SearchPath => match shell_link::find_on_path(ShellLink::Bash.name(), start) {
@@ -115,7 +115,8 @@ fn shell_finding(
     Some(Finding::new(grade, agent.name, detail))
 }
 
-/// Returns the link to agent-bash in the agent's settings: of the project, else of the user.
+/// Returns the link to agent-bash in the agent's settings: of the project, else of the user. An
+/// error if the settings cannot be read, or name another shell.
 fn link_in_settings(
     setting: &ShellSetting,
     start: &StartContext,
@@ -128,7 +129,10 @@ fn link_in_settings(
         let Some(text) = settings.text() else {
             continue;
         };
-        let link = shell_of(setting, text);
+        let link = shell_of(setting, text).and_then(|link| match link {
+            Some(link) => Ok(Some(link)),
+            None => with_shell(setting, Some(text), "").map(|_| None),
+        });
         let link = link.map_err(|error| format!("{}: {error}", path.display()))?;
         if link.is_some() {
             return Ok(link);
@@ -189,17 +193,22 @@ fn check_link(
 /// Returns how to make an agent use `agent-bash shell`, for an agent that does not.
 fn shell_advice(agent: &Agent, way: &ShellWay) -> String {
     let name = agent.name;
-    let is_replaceable = match way {
-        ShellWay::Setting(setting) => !setting.is_for_tasks,
-        ShellWay::SearchPath => true,
-        ShellWay::Fixed => false,
-    };
-    let how = if is_replaceable {
-        format!("agent-bash hook --install --take-over {name}")
-    } else if agent.can_rewrite() {
-        format!("agent-bash hook --install --take-over=rewrite {name} (see its help for the cost)")
-    } else {
-        return "its shell calls cannot go through agent-bash".to_owned();
+    let how = match way {
+        ShellWay::Setting(setting) if !setting.is_for_tasks => {
+            format!("agent-bash hook --install --take-over {name}")
+        }
+        ShellWay::SearchPath => {
+            return format!(
+                "its shell is the first bash in PATH, which is not agent-bash; to change that: \
+                 agent-bash hook --install --take-over {name} prints how to start {name}"
+            );
+        }
+        _ if agent.can_rewrite() => {
+            format!(
+                "agent-bash hook --install --take-over=rewrite {name} (see its help for the cost)"
+            )
+        }
+        _ => return "its shell calls cannot go through agent-bash".to_owned(),
     };
     format!("its shell calls do not go through agent-bash; to change that: {how}")
 }
