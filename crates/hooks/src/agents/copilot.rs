@@ -34,7 +34,7 @@ pub(super) const HOOK: Agent = Agent {
             ),
         ],
     }),
-    install_hint: "Copilot CLI reads the hook when it starts.",
+    install_hint: "Copilot CLI reads the hook when it starts. VS Code runs the same hook.",
     ..Agent::UNKNOWN
 };
 

@@ -27,7 +27,7 @@ pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result
     }
 }
 
-/// The error for an agent whose shell agent-bash cannot replace, neither by a setting nor by a hook.
+/// The error for an agent whose shell cannot be replaced, neither by a setting nor by a hook.
 pub(super) fn no_shell(agent: &Agent) -> UsageError {
     let name = agent.name;
     if name == AUTO.name {
