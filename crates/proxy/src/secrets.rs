@@ -6,6 +6,7 @@
 use crate::rules::{Host, InvalidEntry, Rule, Target};
 use crate::tls::{TlsConnection, TlsProgram};
 use agent_bash_core::sandbox::HostSecret;
+use agent_bash_core::words;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::io;
@@ -13,19 +14,9 @@ use tokio::net::TcpStream;
 
 /// The fields that get values, because servers read credentials from them. Servers may store other
 /// fields (`x-amz-meta-…`) and return them to a client that the proxy cannot observe.
-const CREDENTIAL_FIELDS: [&str; 12] = [
-    "authorization",
-    "api-key",
-    "dd-api-key",
-    "deploy-token",
-    "job-token",
-    "private-token",
-    "x-api-key",
-    "x-auth-token",
-    "x-figma-token",
-    "x-goog-api-key",
-    "x-shopify-access-token",
-    "x-vault-token",
+const CREDENTIAL_FIELDS: &[&str] = words![
+    "authorization api-key dd-api-key deploy-token job-token private-token x-api-key",
+    "x-auth-token x-figma-token x-goog-api-key x-shopify-access-token x-vault-token",
 ];
 
 /// The prefix of a host that gets a secret without encryption.

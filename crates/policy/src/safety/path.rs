@@ -362,7 +362,7 @@ mod tests {
                     "/ // /. /usr/.. /* /usr /usr/ /u*r /usr/* /usr/$ /home/u /home/other",
                     "/home/u/* /home/u/.* /home/u/$ . ./ .. ../project ../pro* * .* .git sub/.git",
                     ".git/* .git/objects .git/objects/* .git/refs/heads .gi? */* $ $/* $/usr",
-                    "$/.git"
+                    "$/.git",
                 ],
             ),
             (
@@ -370,7 +370,7 @@ mod tests {
                 words![
                     ".git/rebase-merge build ./build ./$ build/* build/$ *.o **/node_modules",
                     "$/build /tmp/x /tmp/x* /home/u/project/target /home/u/x /home/.cache .github",
-                    ".git/hooks/pre-commit /var/log/x"
+                    ".git/hooks/pre-commit /var/log/x",
                 ],
             ),
         ] {

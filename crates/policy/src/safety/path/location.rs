@@ -192,14 +192,14 @@ mod tests {
                 true,
                 words![
                     "/ /* /$ /usr/.. /etc /etc/* /usr/lib/ /home/u /home/u/* /home/u/.* /home/$",
-                    "/home/other /root .. ../../.. ../*"
+                    "/home/other /root .. ../../.. ../*",
                 ],
             ),
             (
                 false,
                 words![
                     ". * ./* build /etc/app /usr/local /var/$ /home/u/$ /home/u/x*",
-                    "/home/u/project /home//.vimrc /app /srv $ $/ /tmp/*"
+                    "/home/u/project /home//.vimrc /app /srv $ $/ /tmp/*",
                 ],
             ),
         ] {
