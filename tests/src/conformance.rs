@@ -25,7 +25,7 @@ pub use action::{
 };
 pub use adapter::{Adapter, Source};
 pub use case::{Case, Cases, Expect, Requirement, Setup, Step, load};
-pub use client_packages::{PythonClient, TypeScriptClient};
+pub use client_packages::ClientPackage;
 pub use run::play;
 pub use servers::{Mcp, Rpc, RpcOn, TargetSetup, shake_hands, shake_hands_as};
 pub use surface::{Call, CliJson, CliText, InEngine, Reply, Surface};

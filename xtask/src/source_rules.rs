@@ -300,32 +300,22 @@ mod tests {
     #[test]
     fn each_rule_finds_its_pattern_and_ignores_similar_text() {
         let long = "fn f() {}\n".repeat(MAX_LINES + 1);
+        let sink = "crates/sink/src/a.rs";
+        let normalise = "crates/policy/src/normalise.rs";
         let cases: &[(&str, &str, bool)] = &[
-            ("crates/sink/src/a.rs", "static A: AtomicU64 = x;", true),
+            (sink, "static A: AtomicU64 = x;", true),
             // A constant that is initialised once.
-            (
-                "crates/sink/src/a.rs",
-                "static A: LazyLock<Regex> = x;",
-                false,
-            ),
-            (
-                "crates/sink/src/a.rs",
-                "static A: LazyLock<Mutex<u8>> = x;",
-                true,
-            ),
-            ("crates/sink/src/a.rs", "static mut A: u8 = 0;", true),
-            ("crates/sink/src/a.rs", "static A: &[&str] = &[];", false),
-            (
-                "crates/sink/src/a.rs",
-                "fn f(a: &'static Mutex<u8>) {}",
-                false,
-            ),
-            ("crates/sink/src/a.rs", "// static mut in a comment", false),
-            ("crates/sink/src/a.rs", "println!(\"x\");", true),
+            (sink, "static A: LazyLock<Regex> = x;", false),
+            (sink, "static A: LazyLock<Mutex<u8>> = x;", true),
+            (sink, "static mut A: u8 = 0;", true),
+            (sink, "static A: &[&str] = &[];", false),
+            (sink, "fn f(a: &'static Mutex<u8>) {}", false),
+            (sink, "// static mut in a comment", false),
+            (sink, "println!(\"x\");", true),
             ("crates/cli/src/a.rs", "println!(\"x\");", false),
             ("crates/sink/examples/a.rs", "println!(\"x\");", false),
             (
-                "crates/sink/src/a.rs",
+                sink,
                 "\n#[cfg(test)]\nmod tests {\nprintln!(\"x\");\n}",
                 false,
             ),
@@ -335,20 +325,12 @@ mod tests {
                 "let script = Script::read(text, &context);",
                 true,
             ),
-            (
-                "crates/policy/src/normalise.rs",
-                "lift(&Parsed::read(text, dialect))",
-                true,
-            ),
-            (
-                "crates/policy/src/normalise.rs",
-                "pub fn lift(script: &Parsed<'_>) {}",
-                false,
-            ),
+            (normalise, "lift(&Parsed::read(text, dialect))", true),
+            (normalise, "pub fn lift(script: &Parsed<'_>) {}", false),
             ("crates/sink/src/mod.rs", "", true),
             ("crates/sink/src/helpers.rs", "", true),
             ("crates/sink/tests/it/support.rs", "", false),
-            ("crates/sink/src/a.rs", long.as_str(), true),
+            (sink, long.as_str(), true),
         ];
         for (path, text, found) in cases {
             let faults = faults(path, text);

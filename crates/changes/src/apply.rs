@@ -125,11 +125,7 @@ impl ApplyDirectories<'_> {
         as_failure(self.steps.at(Step::Journaled))?;
         for (number, op) in plan.ops.iter().enumerate() {
             self.perform(op).map_err(ApplyFailure::errno(op))?;
-            if self.precautions.rechecks
-                && !self.is_expected(op).map_err(ApplyFailure::errno(op))?
-            {
-                return Err(ApplyFailure::Changed(op.path.clone()));
-            }
+            self.recheck(op)?;
             as_failure(self.steps.at(Step::Operated(number + 1)))?;
         }
         for (number, attribution) in plan.attributions.iter().enumerate() {
@@ -139,11 +135,15 @@ impl ApplyDirectories<'_> {
         }
         // Another process may have written to a swapped-out file through an open descriptor.
         for op in plan.ops.iter().filter(|op| op.act != SlotRename::Put) {
-            if self.precautions.rechecks
-                && !self.is_expected(op).map_err(ApplyFailure::errno(op))?
-            {
-                return Err(ApplyFailure::Changed(op.path.clone()));
-            }
+            self.recheck(op)?;
+        }
+        Ok(())
+    }
+
+    /// Fails if another process has changed the files of an operation meanwhile.
+    fn recheck(&mut self, op: &PlannedOp) -> Result<(), ApplyFailure> {
+        if self.precautions.rechecks && !self.is_expected(op).map_err(ApplyFailure::errno(op))? {
+            return Err(ApplyFailure::Changed(op.path.clone()));
         }
         Ok(())
     }

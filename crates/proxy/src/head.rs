@@ -1,6 +1,7 @@
 //! Reads the head of a client's request, and writes the head for the server.
 
 use crate::rules::Target;
+use agent_bash_core::words;
 use httparse::{EMPTY_HEADER, Header, Request, Status};
 
 /// The largest number of header fields.
@@ -8,16 +9,9 @@ const MAX_FIELDS: usize = 100;
 
 /// Fields that concern one connection only, and are not forwarded. The proxy writes its own `Host`
 /// and `Connection`.
-const HOP_FIELDS: [&str; 9] = [
-    "host",
-    "connection",
-    "proxy-connection",
-    "proxy-authorization",
-    "keep-alive",
-    "te",
-    "upgrade",
-    "http2-settings",
-    "expect",
+const HOP_FIELDS: &[&str] = words![
+    "host connection proxy-connection proxy-authorization keep-alive te upgrade",
+    "http2-settings expect",
 ];
 
 /// A request that the proxy does not serve.

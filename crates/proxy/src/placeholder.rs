@@ -1,31 +1,13 @@
 //! Texts that stand for secrets.
 
+use agent_bash_core::words;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 /// Beginnings of tokens, which tell programs the kind of a token. A placeholder has the same.
-const TOKEN_PREFIXES: [&str; 21] = [
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "gldt-",
-    "glcbt-",
-    "npm_",
-    "pypi-",
-    "sk-ant-",
-    "sk-proj-",
-    "sk-",
-    "xoxb-",
-    "xoxp-",
-    "hf_",
-    "dop_v1_",
-    "AKIA",
-    "AIza",
-    "eyJ",
+const TOKEN_PREFIXES: &[&str] = words![
+    "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glcbt- npm_ pypi- sk-ant- sk-proj- sk-",
+    "xoxb- xoxp- hf_ dop_v1_ AKIA AIza eyJ",
 ];
 
 /// The smallest number of random characters. A shorter text could occur in a request by chance.
@@ -49,7 +31,7 @@ impl Placeholders {
         if value.len() > MAX_VALUE_BYTES || !value.bytes().all(|byte| byte.is_ascii_graphic()) {
             return None;
         }
-        let mut prefixes = TOKEN_PREFIXES.into_iter();
+        let mut prefixes = TOKEN_PREFIXES.iter().copied();
         let prefix = prefixes.find(|prefix| value.starts_with(prefix));
         let prefix = prefix.unwrap_or_default();
         let rest = &value[prefix.len()..];

@@ -6,6 +6,7 @@
 use crate::rules::{Host, InvalidEntry, Rule, Target};
 use crate::tls::{TlsConnection, TlsProgram};
 use agent_bash_core::sandbox::HostSecret;
+use agent_bash_core::words;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::io;
@@ -13,19 +14,9 @@ use tokio::net::TcpStream;
 
 /// The fields that get values, because servers read credentials from them. Servers may store other
 /// fields (`x-amz-meta-…`) and return them to a client that the proxy cannot observe.
-const CREDENTIAL_FIELDS: [&str; 12] = [
-    "authorization",
-    "api-key",
-    "dd-api-key",
-    "deploy-token",
-    "job-token",
-    "private-token",
-    "x-api-key",
-    "x-auth-token",
-    "x-figma-token",
-    "x-goog-api-key",
-    "x-shopify-access-token",
-    "x-vault-token",
+const CREDENTIAL_FIELDS: &[&str] = words![
+    "authorization api-key dd-api-key deploy-token job-token private-token x-api-key",
+    "x-auth-token x-figma-token x-goog-api-key x-shopify-access-token x-vault-token",
 ];
 
 /// The prefix of a host that gets a secret without encryption.
@@ -333,23 +324,15 @@ mod tests {
 
     #[test]
     fn credentials_for_listed_hosts_get_the_value() {
-        for (host, field, want) in [
-            (
-                "a.example:80",
-                format!("Authorization: Bearer {PLACEHOLDER}"),
-                format!("Authorization: Bearer {VALUE}"),
-            ),
-            (
-                "x.b.example:443",
-                format!("PRIVATE-TOKEN:{PLACEHOLDER}"),
-                format!("PRIVATE-TOKEN:{VALUE}"),
-            ),
-            (
-                "a.example:80",
-                format!("x-api-key: {PLACEHOLDER}{PLACEHOLDER}"),
-                format!("x-api-key: {VALUE}{VALUE}"),
-            ),
-            ("a.example:80", basic(PLACEHOLDER), basic(VALUE)),
+        let filled_in = |field: &str| {
+            let [before, after] = [PLACEHOLDER, VALUE].map(|value| field.replace('@', value));
+            (before, after)
+        };
+        for (host, (field, want)) in [
+            ("a.example:80", filled_in("Authorization: Bearer @")),
+            ("x.b.example:443", filled_in("PRIVATE-TOKEN:@")),
+            ("a.example:80", filled_in("x-api-key: @@")),
+            ("a.example:80", (basic(PLACEHOLDER), basic(VALUE))),
         ] {
             let (text, filled) = filled("GET / HTTP/1.1", host, &field);
             assert_eq!(
@@ -362,33 +345,21 @@ mod tests {
 
     #[test]
     fn other_hosts_fields_and_methods_get_no_value() {
+        let get = "GET / HTTP/1.1";
         let bearer = format!("Authorization: Bearer {PLACEHOLDER}");
+        let meta = format!("X-Amz-Meta-A: {PLACEHOLDER}");
+        let name = format!("{PLACEHOLDER}: Authorization");
+        let query = format!("GET /?authorization:{PLACEHOLDER} HTTP/1.1");
         for (first_line, host, field) in [
-            ("GET / HTTP/1.1", "evil.example:80", bearer.as_str()),
-            ("GET / HTTP/1.1", "a.example.evil:80", bearer.as_str()),
-            ("GET / HTTP/1.1", "b.example:80", bearer.as_str()),
-            ("GET / HTTP/1.1", "a.example:8080", bearer.as_str()),
-            (
-                "GET / HTTP/1.1",
-                "evil.example:80",
-                basic(PLACEHOLDER).as_str(),
-            ),
-            ("TRACE / HTTP/1.1", "a.example:80", bearer.as_str()),
-            (
-                "GET / HTTP/1.1",
-                "a.example:80",
-                format!("X-Amz-Meta-A: {PLACEHOLDER}").as_str(),
-            ),
-            (
-                "GET / HTTP/1.1",
-                "a.example:80",
-                format!("{PLACEHOLDER}: Authorization").as_str(),
-            ),
-            (
-                format!("GET /?authorization:{PLACEHOLDER} HTTP/1.1").as_str(),
-                "a.example:80",
-                "A: b",
-            ),
+            (get, "evil.example:80", &*bearer),
+            (get, "a.example.evil:80", &bearer),
+            (get, "b.example:80", &bearer),
+            (get, "a.example:8080", &bearer),
+            (get, "evil.example:80", &basic(PLACEHOLDER)),
+            ("TRACE / HTTP/1.1", "a.example:80", &bearer),
+            (get, "a.example:80", &meta),
+            (get, "a.example:80", &name),
+            (&query, "a.example:80", "A: b"),
         ] {
             let (text, filled) = filled(first_line, host, field);
             assert_eq!(text, format!("{first_line}\r\nHost: x\r\n{field}\r\n\r\n"));

@@ -261,27 +261,28 @@ mod tests {
 
     #[test]
     fn effect_includes_the_state_of_the_changes() {
-        let of = |state, by, deleted| {
-            let mut changes = Changes::new(ChangesId(1), state, by, "/w");
-            changes.counts.deleted = deleted;
-            effect(&changes)
-        };
-        for (state, by, want) in [
-            (ChangesState::Done, ChangesBy::Trace, "−3"),
-            (ChangesState::Done, ChangesBy::Scan, "−3"),
-            (ChangesState::Listed, ChangesBy::Trace, "−3"),
-            (ChangesState::Held, ChangesBy::Overlay, "−3 held"),
-            (ChangesState::Done, ChangesBy::Overlay, "−3 committed"),
-            (ChangesState::Discarded, ChangesBy::Overlay, "−3 discarded"),
-            (ChangesState::Undone, ChangesBy::Trace, "−3 undone"),
-            (
-                ChangesState::Interrupted,
-                ChangesBy::Trace,
-                "−3 interrupted",
-            ),
+        use ChangesBy::{Overlay, Scan, Trace};
+        use ChangesState::{Discarded, Done, Held, Interrupted, Listed, Undone};
+        for (state, by, in_part, want) in [
+            (Done, Trace, false, "−3"),
+            (Done, Scan, false, "−3"),
+            (Listed, Trace, false, "−3"),
+            (Held, Overlay, false, "−3 held"),
+            (Done, Overlay, false, "−3 committed"),
+            (Discarded, Overlay, false, "−3 discarded"),
+            (Undone, Trace, false, "−3 undone"),
+            (Interrupted, Trace, false, "−3 interrupted"),
+            (Done, Trace, true, "−3 undone in part"),
+            (Done, Overlay, true, "−3 committed, undone in part"),
+            (Interrupted, Trace, true, "−3 interrupted, undone in part"),
         ] {
-            assert_eq!(of(state, by, 3), want);
-            assert_eq!(of(state, by, 0), "");
+            let mut changes = Changes::new(ChangesId(1), state, by, "/w");
+            changes.undone_in_part = in_part;
+            if !in_part {
+                assert_eq!(effect(&changes), "");
+            }
+            changes.counts.deleted = 3;
+            assert_eq!(effect(&changes), want);
         }
     }
 
@@ -308,28 +309,6 @@ mod tests {
         let wanted = ["later +1 ~1", "later +1 undone", "perhaps later +1 ~1"];
         assert_eq!(background_summary(mixed), wanted);
         assert!(background_summary([(&nothing, false)]).is_empty());
-    }
-
-    #[test]
-    fn partly_undone_changes_have_their_own_state() {
-        for (state, by, want) in [
-            (ChangesState::Done, ChangesBy::Trace, "−3 undone in part"),
-            (
-                ChangesState::Done,
-                ChangesBy::Overlay,
-                "−3 committed, undone in part",
-            ),
-            (
-                ChangesState::Interrupted,
-                ChangesBy::Trace,
-                "−3 interrupted, undone in part",
-            ),
-        ] {
-            let mut changes = Changes::new(ChangesId(1), state, by, "/w");
-            changes.counts.deleted = 3;
-            changes.undone_in_part = true;
-            assert_eq!(effect(&changes), want);
-        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! State that a line sets in its shell, such as variables. A shell that runs only this line loses
 //! it.
 
+use agent_bash::core::words;
 use agent_bash_render::syntax::Parsed;
 use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
 
@@ -8,21 +9,8 @@ use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
 const DECLARING_COMMANDS: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
 
 /// Commands that are named with their arguments, because the arguments say which state changes.
-const COMMANDS_WITH_WORDS: [&str; 13] = [
-    ".",
-    "alias",
-    "enable",
-    "eval",
-    "mapfile",
-    "readarray",
-    "set",
-    "shopt",
-    "source",
-    "trap",
-    "ulimit",
-    "umask",
-    "unalias",
-];
+const COMMANDS_WITH_WORDS: &[&str] =
+    words![". alias enable eval mapfile readarray set shopt source trap ulimit umask unalias"];
 
 /// Returns the state that a line sets at its top level: variables by name, other state by the
 /// command that sets it. Ignores subshells, branches and loops: their variables are rarely needed

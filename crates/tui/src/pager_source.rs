@@ -282,26 +282,16 @@ mod tests {
             let line = found.map(|found| (found.line, found.has_wrapped));
             assert_eq!(line, want, "{pattern} {from} {forward}");
         }
-        let found = find(&text, &search("00$", 101, true));
-        assert_eq!(
-            found,
-            Ok(Some(MatchingLine {
-                line: 200,
-                index: 2,
+        for (from, forward, line, index) in [(101, true, 200, 2), (4999, false, 4900, 49)] {
+            let wanted = MatchingLine {
+                line,
+                index,
                 total: 50,
-                has_wrapped: false
-            }))
-        );
-        let found = find(&text, &search("00$", 4999, false));
-        assert_eq!(
-            found,
-            Ok(Some(MatchingLine {
-                line: 4900,
-                index: 49,
-                total: 50,
-                has_wrapped: false
-            }))
-        );
+                has_wrapped: false,
+            };
+            let found = find(&text, &search("00$", from, forward));
+            assert_eq!(found, Ok(Some(wanted)));
+        }
         assert!(find(&text, &search("(", 1, true)).is_err());
         let loaded = load(&text, LineRange::starting_at(4990, 20))
             .unwrap()

@@ -10,7 +10,6 @@ use agent_bash_core::ToolResult;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// How long a step may take.
@@ -19,23 +18,25 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(120);
 /// The compiler of the TypeScript client.
 const COMPILER: [&str; 2] = ["typescript@7.0.2", "@types/node@26.6.6"];
 
-/// The package for Python: `AsyncShell`.
+/// A package, with the script that uses it.
 #[derive(Debug)]
-pub struct PythonClient;
-
-/// The package for TypeScript: `Shell`.
-#[derive(Debug)]
-pub struct TypeScriptClient {
-    /// The compiled package.
-    index: PathBuf,
+pub enum ClientPackage {
+    /// The package for Python: `AsyncShell`.
+    Python,
+    /// The package for TypeScript: `Shell`.
+    TypeScript {
+        /// The compiled package.
+        index: PathBuf,
+    },
 }
 
-impl TypeScriptClient {
-    /// Compiles the package to a directory below `target`. Installs the compiler there once.
+impl ClientPackage {
+    /// Compiles the package for TypeScript to a directory below `target`. Installs the compiler
+    /// there once.
     ///
     /// # Errors
     /// The compiler cannot be installed, or fails.
-    pub fn compile(target: &Path) -> Result<Self> {
+    pub fn compile_typescript(target: &Path) -> Result<Self> {
         let directory = packages::cached_packages(target, "conformance-node", &COMPILER);
         packages::made_once(&directory, |directory| {
             packages::npm(directory, &[], &COMPILER)
@@ -54,7 +55,38 @@ impl TypeScriptClient {
         std::fs::write(directory.join("tsconfig.json"), project.to_string())?;
         packages::install("node_modules/.bin/tsc", &["--project", "."], &directory)?;
         let index = built.join("index.js");
-        Ok(Self { index })
+        Ok(Self::TypeScript { index })
+    }
+
+    /// Returns the running script, which is started for the first step.
+    fn server<'a>(
+        &self,
+        call: &Call<'_>,
+        server: &'a mut Option<ServerClient>,
+    ) -> Result<&'a mut ServerClient> {
+        if let Some(server) = server {
+            return Ok(server);
+        }
+        let scripts = directory_of("tests/clients")?;
+        let mut script = match self {
+            Self::Python => {
+                let mut python = call.world.command("python3");
+                python.arg("-B").arg(scripts.join("conformance.py"));
+                python.env("PYTHONPATH", directory_of("clients/python/src")?);
+                python
+            }
+            Self::TypeScript { index } => {
+                let mut node = call.world.command("node");
+                node.arg(scripts.join("conformance.mjs")).arg(index);
+                node
+            }
+        };
+        script
+            .arg(call.profile)
+            .arg(json!(call.tools).to_string())
+            .env("AGENT_BASH_PROGRAM", product::agent_bash()?)
+            .envs(call.environment);
+        Ok(server.insert(ServerClient::start(script)?))
     }
 }
 
@@ -66,33 +98,12 @@ fn directory_of(name: &str) -> Result<PathBuf> {
         .canonicalize()?)
 }
 
-impl Surface for PythonClient {
+impl Surface for ClientPackage {
     fn name(&self) -> &'static str {
-        "python"
-    }
-
-    /// The exception of a cancelled call has the result, and not the answer of an adapter.
-    fn takes(&self, case: &Case) -> bool {
-        case.adapter.is_none() || case.steps.iter().all(|step| step.cancel_when.is_none())
-    }
-
-    fn call(&self, call: &Call<'_>, server: &mut Option<ServerClient>) -> Result<Reply> {
-        call_by(python(call, server)?, call)
-    }
-
-    fn act(
-        &self,
-        call: &Call<'_>,
-        action: &Action,
-        server: &mut Option<ServerClient>,
-    ) -> Result<Reply> {
-        act_by(python(call, server)?, action)
-    }
-}
-
-impl Surface for TypeScriptClient {
-    fn name(&self) -> &'static str {
-        "typescript"
+        match self {
+            Self::Python => "python",
+            Self::TypeScript { .. } => "typescript",
+        }
     }
 
     /// The exception of a cancelled call has the result, and not the answer of an adapter.
@@ -112,61 +123,6 @@ impl Surface for TypeScriptClient {
     ) -> Result<Reply> {
         act_by(self.server(call, server)?, action)
     }
-}
-
-impl TypeScriptClient {
-    fn server<'a>(
-        &self,
-        call: &Call<'_>,
-        server: &'a mut Option<ServerClient>,
-    ) -> Result<&'a mut ServerClient> {
-        started(
-            server,
-            || {
-                let mut node = call.world.command("node");
-                node.arg(directory_of("tests/clients")?.join("conformance.mjs"));
-                node.arg(&self.index);
-                Ok(node)
-            },
-            call,
-        )
-    }
-}
-
-fn python<'a>(
-    call: &Call<'_>,
-    server: &'a mut Option<ServerClient>,
-) -> Result<&'a mut ServerClient> {
-    started(
-        server,
-        || {
-            let mut python = call.world.command("python3");
-            python
-                .arg("-B")
-                .arg(directory_of("tests/clients")?.join("conformance.py"));
-            python.env("PYTHONPATH", directory_of("clients/python/src")?);
-            Ok(python)
-        },
-        call,
-    )
-}
-
-/// Returns the running script, which is started for the first step.
-fn started<'a>(
-    server: &'a mut Option<ServerClient>,
-    script: impl FnOnce() -> Result<Command>,
-    call: &Call<'_>,
-) -> Result<&'a mut ServerClient> {
-    if let Some(server) = server {
-        return Ok(server);
-    }
-    let mut script = script()?;
-    script
-        .arg(call.profile)
-        .arg(json!(call.tools).to_string())
-        .env("AGENT_BASH_PROGRAM", product::agent_bash()?)
-        .envs(call.environment);
-    Ok(server.insert(ServerClient::start(script)?))
 }
 
 fn call_by(server: &mut ServerClient, call: &Call<'_>) -> Result<Reply> {

@@ -8,7 +8,7 @@ mod tool_definitions;
 
 use agent_bash::process::supervisor;
 use agent_bash_tests::conformance::{
-    self, Case, CliJson, CliText, InEngine, Mcp, PythonClient, Rpc, Surface, TypeScriptClient,
+    self, Case, CliJson, CliText, ClientPackage, InEngine, Mcp, Rpc, Surface,
 };
 use agent_bash_tests::refusals::ENGINES;
 use agent_bash_tests::targets::{may_be_skipped, not_run};
@@ -31,8 +31,8 @@ fn main() -> anyhow::Result<()> {
         Arc::new(Rpc),
         Arc::new(Mcp),
     ];
-    let mut clients: Vec<Arc<dyn Surface>> = vec![Arc::new(PythonClient)];
-    match TypeScriptClient::compile(Path::new(env!("CARGO_TARGET_TMPDIR"))) {
+    let mut clients: Vec<Arc<dyn Surface>> = vec![Arc::new(ClientPackage::Python)];
+    match ClientPackage::compile_typescript(Path::new(env!("CARGO_TARGET_TMPDIR"))) {
         Ok(client) => clients.push(Arc::new(client)),
         Err(why) => {
             let name = not_run("typescript", &format!("{why:#}"));

@@ -49,9 +49,9 @@ fn any_sequence_is_undone_and_redone_as_one() {
 
 fn three_calls(tree: &TestTree) -> [ChangesId; 3] {
     [
-        recorded(tree, "echo 1 >>a", &[("a", Touch::Content)]),
-        recorded(tree, "echo 2 >>b", &[("b", Touch::Content)]),
-        recorded(tree, "echo 3 >>a", &[("a", Touch::Content)]),
+        recorded(tree, "~a: echo 1 >>a"),
+        recorded(tree, "~b: echo 2 >>b"),
+        recorded(tree, "~a: echo 3 >>a"),
     ]
 }
 
@@ -88,9 +88,9 @@ fn conflicts_are_named_before_any_file_changes() {
 #[test]
 fn write_between_two_calls_is_a_conflict_of_the_earlier_one() {
     let tree = TestTree::new(TREE);
-    let first = recorded(&tree, "echo 1 >>a", &[("a", Touch::Content)]);
+    let first = recorded(&tree, "~a: echo 1 >>a");
     tree.sh("echo theirs >>a");
-    let second = recorded(&tree, "echo 2 >>a", &[("a", Touch::Content)]);
+    let second = recorded(&tree, "~a: echo 2 >>a");
     let preview = tree.store().preview_group(SESSION, &all(), false).unwrap();
     let conflicts = preview.obstacles().unwrap().conflicts;
     assert_eq!(conflicts.len(), 1);
@@ -106,7 +106,7 @@ fn write_between_two_calls_is_a_conflict_of_the_earlier_one() {
 #[test]
 fn set_without_preimages_blocks_the_whole() {
     let tree = TestTree::new(TREE);
-    let first = recorded(&tree, "echo 1 >>a", &[("a", Touch::Content)]);
+    let first = recorded(&tree, "~a: echo 1 >>a");
     let store = tree.store();
     let set = store
         .begin_trace(SESSION, &tree.root, ChangesLevel::List)
@@ -165,12 +165,12 @@ fn scope_selects_by_number_time_and_turn() {
     let store = tree.store();
     let no_turn = store.undo_group(SESSION, &ChangesScope::AgentTurn(None), false);
     assert!(matches!(no_turn, Err(ChangesError::NoTurns)), "{no_turn:?}");
-    let first = recorded(&tree, "echo 1 >>a", &[("a", Touch::Content)]);
+    let first = recorded(&tree, "~a: echo 1 >>a");
     let begin = |sign| store.begin_turn(SESSION, sign).unwrap();
     let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
     pause();
     assert_eq!(begin(TurnSign::Prompt(None)), "1");
-    let second = recorded(&tree, "echo 2 >>a", &[("a", Touch::Content)]);
+    let second = recorded(&tree, "~a: echo 2 >>a");
     pause();
     assert_eq!(begin(TurnSign::Name("a-turn")), "a-turn");
     assert_eq!(
@@ -178,8 +178,8 @@ fn scope_selects_by_number_time_and_turn() {
         "a-turn",
         "the same turn goes on"
     );
-    let third = recorded(&tree, "echo 3 >>a", &[("a", Touch::Content)]);
-    let fourth = recorded(&tree, "echo 4 >>b", &[("b", Touch::Content)]);
+    let third = recorded(&tree, "~a: echo 3 >>a");
+    let fourth = recorded(&tree, "~b: echo 4 >>b");
     pause();
     assert_eq!(begin(TurnSign::Prompt(None)), "2");
     let listed = store.list(SESSION).unwrap();

@@ -1,44 +1,29 @@
 //! Undoes calls one after another, the last first, and then redoes them. Each finds its files
 //! unchanged, since only the store has touched them.
 
-use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
-use agent_bash_changes::{ChangesError, Recorder, Touch};
-use agent_bash_core::changes::{ChangesId, ChangesLevel};
+use crate::support::{SESSION, TestTree, Tree, difference, traced, without_inodes};
+use agent_bash_changes::ChangesError;
+use agent_bash_core::changes::ChangesId;
 use std::ffi::OsStr;
 
 pub(crate) const TREE: &str = "echo zero >a; echo zero >b; mkdir d; echo zero >d/x; chmod 640 b";
 
-/// Scripts, each with the paths that it touches. `NUMBER` is replaced by another number each time.
-const CALLS: [(&str, &[(&str, Touch)]); 10] = [
-    ("echo more >>a", &[("a", Touch::Content)]),
-    ("echo NUMBER >b", &[("b", Touch::Content)]),
-    ("rm a", &[("a", Touch::Name)]),
-    ("mv a c", &[("a", Touch::Name), ("c", Touch::Name)]),
-    ("chmod 600 b", &[("b", Touch::Attributes)]),
-    (
-        "mkdir -p d; echo NUMBER >>d/x",
-        &[("d", Touch::Name), ("d/x", Touch::Content)],
-    ),
-    ("rm -rf d", &[("d/x", Touch::Name), ("d", Touch::Name)]),
-    ("ln -sfn NUMBER l", &[("l", Touch::Name)]),
-    (
-        "echo NUMBER >t; mv t a",
-        &[("t", Touch::Name), ("a", Touch::Name)],
-    ),
-    ("touch -d 2001-02-03 b", &[("b", Touch::Attributes)]),
+/// Calls of one step, as [`traced`] reads it. `NUMBER` is replaced by another number each time.
+const CALLS: [&str; 10] = [
+    "~a: echo more >>a",
+    "~b: echo NUMBER >b",
+    "+a: rm a",
+    "+a +c: mv a c",
+    "@b: chmod 600 b",
+    "+d ~d/x: mkdir -p d; echo NUMBER >>d/x",
+    "+d/x +d: rm -rf d",
+    "+l: ln -sfn NUMBER l",
+    "+t +a: echo NUMBER >t; mv t a",
+    "@b: touch -d 2001-02-03 b",
 ];
 
-pub(crate) fn recorded(tree: &TestTree, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
-    let store = tree.store();
-    let set = store.begin_trace(SESSION, &tree.root, ChangesLevel::Undo);
-    let set = set.unwrap();
-    let mut recorder = Recorder::open(set.dir()).unwrap();
-    for (path, touch) in touched {
-        recorder.before(&tree.root.join(path), *touch).unwrap();
-    }
-    tree.sh(script);
-    recorder.finish().unwrap();
-    store.finish(set).unwrap().id
+pub(crate) fn recorded(tree: &TestTree, step: &str) -> ChangesId {
+    traced(tree, &[step]).id
 }
 
 /// Compares trees without inodes and without the times of directories, which an undo does not
@@ -75,7 +60,8 @@ pub(crate) fn several_calls(tree: &TestTree, seed: u64) -> (Vec<MadeCall>, Vec<T
     let mut states = vec![tree.files()];
     let mut calls = Vec::new();
     for number in sequence(seed).take(12) {
-        let (script, touched) = CALLS[number % CALLS.len()];
+        let step = CALLS[number % CALLS.len()].replace("NUMBER", &calls.len().to_string());
+        let (_, script) = step.split_once(": ").unwrap();
         // A call that changes nothing may still touch files, which conflicts with earlier calls.
         let files = tree.files();
         let is_there = |name: &str| files.contains_key(OsStr::new(name));
@@ -90,13 +76,12 @@ pub(crate) fn several_calls(tree: &TestTree, seed: u64) -> (Vec<MadeCall>, Vec<T
             continue;
         }
         let is_trial = number % 3 == 0;
-        let script = script.replace("NUMBER", &calls.len().to_string());
         let id = if is_trial {
-            tree.make(&script)
+            tree.make(script)
         } else {
-            recorded(tree, &script, touched)
+            recorded(tree, &step)
         };
-        calls.push((id, script, is_trial));
+        calls.push((id, script.to_owned(), is_trial));
         states.push(tree.files());
     }
     (calls, states)
@@ -129,8 +114,8 @@ fn calls_are_undone_and_redone_in_any_sequence() {
 #[test]
 fn write_of_another_process_in_between_is_a_conflict() {
     let tree = TestTree::new(TREE);
-    let first = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
-    let second = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    let first = recorded(&tree, "~a: echo more >>a");
+    let second = recorded(&tree, "~a: echo more >>a");
     tree.undo(second);
     tree.sh("echo theirs >>a");
     let refused = tree.store().undo(SESSION, first, &[], false);
@@ -138,16 +123,16 @@ fn write_of_another_process_in_between_is_a_conflict() {
     assert_eq!(tree.text("a").as_deref(), Some("zero\nmore\ntheirs\n"));
     // The write is a conflict even if the file has the same size and time.
     let tree = TestTree::new(TREE);
-    let first = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
-    let second = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    let first = recorded(&tree, "~a: echo more >>a");
+    let second = recorded(&tree, "~a: echo more >>a");
     tree.undo(second);
     tree.sh("cp -p a copy; mv copy a");
     let refused = tree.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
     // An undo is also a conflict if a call in between is not undone.
     let tree = TestTree::new(TREE);
-    let first = recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
-    recorded(&tree, "echo more >>a", &[("a", Touch::Content)]);
+    let first = recorded(&tree, "~a: echo more >>a");
+    recorded(&tree, "~a: echo more >>a");
     let refused = tree.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
 }

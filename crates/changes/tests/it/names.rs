@@ -1,228 +1,112 @@
 //! Files that are changed under another name than they had: moved with their directory, linked, or
 //! with several names. The list has all differences, and each of them can be undone and redone.
 
-use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
-use agent_bash_changes::{ChangesError, Recorder, Touch};
-use agent_bash_core::changes::{Changes, ChangesLevel, Undoable};
-
-use Touch::{Attributes, Content, Name};
+use crate::support::{SESSION, TestTree, Tree, difference, traced, without_inodes};
+use agent_bash_changes::ChangesError;
+use agent_bash_core::changes::{Changes, Undoable};
 
 const TREE: &str = r"
     mkdir -p d/s e; echo 1 >d/f; echo 2 >d/g; echo 3 >d/s/h; echo old >e/o; echo one >a; echo two >b; ln b c; mkfifo p
     touch -d 2001-02-03 d d/f d/s e a b; echo same >same1; sleep 0.02; echo same >same2; setfattr -n user.x -v 1 a
 ";
 
-type Steps = &'static [(&'static [(&'static str, Touch)], &'static str)];
-
-/// The steps of a call, each with the paths recorded before it, and the expected list.
-struct Case {
-    steps: Steps,
-    listed: &'static [(&'static str, &'static str)],
-}
-
-const CASES: &[Case] = &[
+/// The steps of a call, as [`traced`] reads them, and the expected list.
+const CASES: &[(&[&str], &str)] = &[
     // In a directory that was moved.
-    Case {
-        steps: &[
-            (&[("d", Name), ("m", Name)], "mv d m"),
-            (&[("m/f", Content)], "echo x >>m/f"),
+    (
+        &["+d +m: mv d m", "~m/f: echo x >>m/f"],
+        "d/f deleted, m/f created, m/g renamed, m/s/h renamed",
+    ),
+    (
+        &["+d +m: mv d m", "+m/f: rm m/f"],
+        "d/f deleted, m/g renamed, m/s/h renamed",
+    ),
+    (
+        &["+d +m: mv d m", "@m/f @m/s: chmod 600 m/f; chmod 700 m/s"],
+        "d/f deleted, m/f created, m/g renamed, m/s/h renamed",
+    ),
+    (
+        &[
+            "+d +m: mv d m",
+            "+m/s +m/t: mv m/s m/t",
+            "+m/t/new: echo new >m/t/new",
         ],
-        listed: &[
-            ("d/f", "deleted"),
-            ("m/f", "created"),
-            ("m/g", "renamed"),
-            ("m/s/h", "renamed"),
-        ],
-    },
-    Case {
-        steps: &[
-            (&[("d", Name), ("m", Name)], "mv d m"),
-            (&[("m/f", Name)], "rm m/f"),
-        ],
-        listed: &[("d/f", "deleted"), ("m/g", "renamed"), ("m/s/h", "renamed")],
-    },
-    Case {
-        steps: &[
-            (&[("d", Name), ("m", Name)], "mv d m"),
-            (
-                &[("m/f", Attributes), ("m/s", Attributes)],
-                "chmod 600 m/f; chmod 700 m/s",
-            ),
-        ],
-        listed: &[
-            ("d/f", "deleted"),
-            ("m/f", "created"),
-            ("m/g", "renamed"),
-            ("m/s/h", "renamed"),
-        ],
-    },
-    Case {
-        steps: &[
-            (&[("d", Name), ("m", Name)], "mv d m"),
-            (&[("m/s", Name), ("m/t", Name)], "mv m/s m/t"),
-            (&[("m/t/new", Name)], "echo new >m/t/new"),
-        ],
-        listed: &[
-            ("m/f", "renamed"),
-            ("m/g", "renamed"),
-            ("m/t/h", "renamed"),
-            ("m/t/new", "created"),
-        ],
-    },
+        "m/f renamed, m/g renamed, m/t/h renamed, m/t/new created",
+    ),
     // The directory had only its former entries before the call.
-    Case {
-        steps: &[
-            (&[("d", Name), ("m", Name)], "mv d m"),
-            (&[("m", Name), ("d", Name)], "mv m d"),
-            (&[("d/f", Content)], "echo x >>d/f"),
-        ],
-        listed: &[("d/f", "changed")],
-    },
+    (
+        &["+d +m: mv d m", "+m +d: mv m d", "~d/f: echo x >>d/f"],
+        "d/f changed",
+    ),
     // A directory in the place of another.
-    Case {
-        steps: &[
-            (&[("e/o", Name)], "rm e/o"),
-            (&[("d", Name), ("e", Name)], "mv -T d e"),
+    (
+        &["+e/o: rm e/o", "+d +e: mv -T d e"],
+        "e/f renamed, e/g renamed, e/o deleted, e/s/h renamed",
+    ),
+    (
+        &[
+            "+t: mkdir t",
+            "+t/n +t/o: echo new >t/n; echo new >t/o",
+            "+e/o @ @e: rm -r e",
+            "+t +e: mv t e",
         ],
-        listed: &[
-            ("e/f", "renamed"),
-            ("e/g", "renamed"),
-            ("e/o", "deleted"),
-            ("e/s/h", "renamed"),
-        ],
-    },
-    Case {
-        steps: &[
-            (&[("t", Name)], "mkdir t"),
-            (
-                &[("t/n", Name), ("t/o", Name)],
-                "echo new >t/n; echo new >t/o",
-            ),
-            (
-                &[("e/o", Name), ("", Attributes), ("e", Attributes)],
-                "rm -r e",
-            ),
-            (&[("t", Name), ("e", Name)], "mv t e"),
-        ],
-        listed: &[("e/n", "created"), ("e/o", "changed")],
-    },
+        "e/n created, e/o changed",
+    ),
     // By a name that is new.
-    Case {
-        steps: &[
-            (&[("a2", Name)], "ln a a2"),
-            (&[("a2", Content)], "echo x >>a2"),
-        ],
-        listed: &[("a", "changed"), ("a2", "created")],
-    },
-    Case {
-        steps: &[
-            (&[("a", Name), ("m", Name)], "mv a m"),
-            (&[("m", Content)], "echo x >>m"),
-        ],
-        listed: &[("a", "deleted"), ("m", "created")],
-    },
+    (
+        &["+a2: ln a a2", "~a2: echo x >>a2"],
+        "a changed, a2 created",
+    ),
+    (&["+a +m: mv a m", "~m: echo x >>m"], "a deleted, m created"),
     // Under one of several names, which is then removed.
-    Case {
-        steps: &[(&[("b", Content)], "echo x >>b"), (&[("b", Name)], "rm b")],
-        listed: &[("b", "deleted"), ("c", "changed")],
-    },
-    Case {
-        steps: &[
-            (&[("b", Content)], "echo x >>b"),
-            (&[("b", Name), ("m", Name)], "mv b m"),
-        ],
-        listed: &[("b", "deleted"), ("c", "changed"), ("m", "created")],
-    },
-    Case {
-        steps: &[
-            (&[("b", Content)], "echo x >>b"),
-            (&[("b", Name)], "rm b"),
-            (&[("b", Name)], "echo y >b"),
-        ],
-        listed: &[("b", "changed"), ("c", "changed")],
-    },
-    Case {
-        steps: &[(&[("b", Name)], "rm b"), (&[("c", Content)], "echo x >>c")],
-        listed: &[("b", "deleted"), ("c", "changed")],
-    },
-    Case {
-        steps: &[
-            (&[("b", Attributes)], "chmod 600 b"),
-            (&[("c", Content)], "echo x >>c"),
-        ],
-        listed: &[("b", "changed"), ("c", "changed")],
-    },
-    Case {
-        steps: &[
-            (&[("b", Content)], "echo x >>b"),
-            (&[("c", Attributes)], "chmod 600 c"),
-        ],
-        listed: &[("b", "changed"), ("c", "changed")],
-    },
-    Case {
-        steps: &[
-            (&[("c", Attributes)], "chmod 600 c"),
-            (&[("b", Attributes)], "chmod 640 b"),
-        ],
-        listed: &[("b", "mode"), ("c", "mode")],
-    },
-    Case {
-        steps: &[
-            (&[("b", Content)], "echo x >>b"),
-            (&[("b", Name)], "rm b"),
-            (&[("c", Content)], "echo y >>c"),
-        ],
-        listed: &[("b", "deleted"), ("c", "changed")],
-    },
+    (&["~b: echo x >>b", "+b: rm b"], "b deleted, c changed"),
+    (
+        &["~b: echo x >>b", "+b +m: mv b m"],
+        "b deleted, c changed, m created",
+    ),
+    (
+        &["~b: echo x >>b", "+b: rm b", "+b: echo y >b"],
+        "b changed, c changed",
+    ),
+    (&["+b: rm b", "~c: echo x >>c"], "b deleted, c changed"),
+    (
+        &["@b: chmod 600 b", "~c: echo x >>c"],
+        "b changed, c changed",
+    ),
+    (
+        &["~b: echo x >>b", "@c: chmod 600 c"],
+        "b changed, c changed",
+    ),
+    (&["@c: chmod 600 c", "@b: chmod 640 b"], "b mode, c mode"),
+    (
+        &["~b: echo x >>b", "+b: rm b", "~c: echo y >>c"],
+        "b deleted, c changed",
+    ),
     // The file is moved, and its attributes are changed.
-    Case {
-        steps: &[
-            (&[("a", Name), ("m", Name)], "mv a m"),
-            (
-                &[("m", Attributes)],
-                "chmod 600 m; setfattr -n user.x -v 2 m",
-            ),
+    (
+        &[
+            "+a +m: mv a m",
+            "@m: chmod 600 m; setfattr -n user.x -v 2 m",
         ],
-        listed: &[("a", "deleted"), ("m", "created")],
-    },
-    Case {
-        steps: &[
-            (&[("a", Attributes)], "chmod 600 a; setfattr -x user.x a"),
-            (&[("a", Name), ("m", Name)], "mv a m"),
-        ],
-        listed: &[("a", "deleted"), ("m", "created")],
-    },
-    Case {
-        steps: &[
-            (&[("p", Name), ("m", Name)], "mv p m"),
-            (&[("m", Attributes)], "chmod 600 m"),
-        ],
-        listed: &[("m", "created"), ("p", "deleted")],
-    },
+        "a deleted, m created",
+    ),
+    (
+        &["@a: chmod 600 a; setfattr -x user.x a", "+a +m: mv a m"],
+        "a deleted, m created",
+    ),
+    (
+        &["+p +m: mv p m", "@m: chmod 600 m"],
+        "m created, p deleted",
+    ),
 ];
 
-pub(crate) fn traced(tree: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
-    let store = tree.store();
-    let set = store.begin_trace(SESSION, &tree.root, ChangesLevel::Undo);
-    let set = set.unwrap();
-    let mut recorder = Recorder::open(set.dir()).unwrap();
-    for (touched, script) in steps {
-        for (path, touch) in *touched {
-            recorder.before(&tree.root.join(path), *touch).unwrap();
-        }
-        tree.sh(script);
-    }
-    recorder.finish().unwrap();
-    store.finish(set).unwrap()
-}
-
-fn listed(changes: &Changes) -> Vec<(String, &'static str)> {
+fn listed(changes: &Changes) -> String {
     let files = changes.files.iter();
     let mut files: Vec<_> = files
-        .map(|file| (file.name.path.clone(), file.change.word()))
+        .map(|file| format!("{} {}", file.name.path, file.change.word()))
         .collect();
     files.sort();
-    files
+    files.join(", ")
 }
 
 fn same(want: &Tree, tree: &TestTree, when: &str) {
@@ -231,18 +115,12 @@ fn same(want: &Tree, tree: &TestTree, when: &str) {
 }
 
 fn there_and_back(new: fn(&str) -> TestTree) {
-    for case in CASES {
-        let scripts: Vec<&str> = case.steps.iter().map(|(_, script)| *script).collect();
-        let name = scripts.join("; ");
+    for (steps, want) in CASES {
+        let name = steps.join("; ");
         let tree = new(TREE);
         let before = tree.files();
-        let changes = traced(&tree, case.steps);
-        let want: Vec<_> = case
-            .listed
-            .iter()
-            .map(|it| (it.0.to_owned(), it.1))
-            .collect();
-        assert_eq!(listed(&changes), want, "{name}");
+        let changes = traced(&tree, steps);
+        assert_eq!(listed(&changes), *want, "{name}");
         assert_eq!(
             (changes.exact, changes.undo),
             (true, Undoable::Whole),
@@ -273,13 +151,7 @@ fn changes_by_other_names_are_undone_with_a_store_on_another_device() {
 #[test]
 fn moved_and_changed_file_is_undone_alone() {
     let tree = TestTree::new(TREE);
-    let changes = traced(
-        &tree,
-        &[
-            (&[("a", Name), ("m", Name)], "mv a m"),
-            (&[("m", Content)], "echo x >>m"),
-        ],
-    );
+    let changes = traced(&tree, &["+a +m: mv a m", "~m: echo x >>m"]);
     let store = tree.store();
     store
         .undo(SESSION, changes.id, &["a".into()], false)
@@ -293,14 +165,11 @@ fn moved_and_changed_file_is_undone_alone() {
 fn swapped_files_with_equal_contents_are_swapped_back() {
     let tree = TestTree::new(TREE);
     let before = tree.files();
-    let steps: Steps = &[
-        (
-            &[("same1", Name), ("t", Name), ("same2", Name)],
-            "mv same1 t; mv same2 same1; mv t same2",
-        ),
-        (&[("same1", Content)], "echo new >same1"),
+    let steps = [
+        "+same1 +t +same2: mv same1 t; mv same2 same1; mv t same2",
+        "~same1: echo new >same1",
     ];
-    let changes = traced(&tree, steps);
+    let changes = traced(&tree, &steps);
     tree.undo(changes.id);
     same(&before, &tree, "undone");
 }
@@ -313,17 +182,12 @@ fn file_changed_outside_of_the_root_has_a_preimage() {
     let out = tree.root.with_file_name("out");
     let (out, file) = (out.to_str().unwrap(), out.join("f"));
     let file = file.to_str().unwrap();
-    let touched: [&[(&str, Touch)]; 3] = [
-        &[("d", Name), (out, Name)],
-        &[(file, Content)],
-        &[(file, Name), (out, Name)],
-    ];
     let steps = [
-        (touched[0], "mv d ../out"),
-        (touched[1], "echo x >>../out/f"),
-        (touched[2], "rm -r ../out"),
+        format!("+d +{out}: mv d ../out"),
+        format!("~{file}: echo x >>../out/f"),
+        format!("+{file} +{out}: rm -r ../out"),
     ];
-    let changes = traced(&tree, &steps);
+    let changes = traced(&tree, &steps.each_ref().map(String::as_str));
     tree.undo(changes.id);
     same(&before, &tree, "undone");
 }
@@ -333,17 +197,8 @@ fn file_changed_outside_of_the_root_has_a_preimage() {
 #[test]
 fn unrestorable_attributes_are_named() {
     let tree = TestTree::new(TREE);
-    let changes = traced(
-        &tree,
-        &[
-            (&[("a2", Name)], "ln a a2"),
-            (&[("a2", Attributes)], "chmod 600 a2"),
-        ],
-    );
-    assert_eq!(
-        listed(&changes),
-        [("a".to_owned(), "mode"), ("a2".to_owned(), "created")]
-    );
+    let changes = traced(&tree, &["+a2: ln a a2", "@a2: chmod 600 a2"]);
+    assert_eq!(listed(&changes), "a mode, a2 created");
     let not_restorable: Vec<_> = changes.not_restorable.iter().map(|it| &*it.path).collect();
     assert_eq!(
         (changes.undo, &not_restorable[..]),
@@ -357,8 +212,8 @@ fn unrestorable_attributes_are_named() {
 /// Undoing the first alone is refused, because its preimage is a link to the file.
 #[test]
 fn undo_of_a_move_does_not_restore_later_writes() {
-    let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
-    let written: Steps = &[(&[("m", Content)], "echo x >>m")];
+    let moved = &["+a +m: mv a m"];
+    let written = &["~m: echo x >>m"];
     let tree = TestTree::new(TREE);
     let before = tree.files();
     let (first, second) = (traced(&tree, moved), traced(&tree, written));
@@ -383,7 +238,7 @@ fn undo_of_a_move_does_not_restore_later_writes() {
 fn removed_name_is_restored_unless_its_file_was_written_to() {
     let test_tree = TestTree::new(&format!("{TREE} touch -d 2099-01-01 a"));
     let before = test_tree.files();
-    let changes = traced(&test_tree, &[(&[("a", Name), ("c", Name)], "rm a c")]);
+    let changes = traced(&test_tree, &["+a +c: rm a c"]);
     test_tree.sh("chmod 600 b");
     test_tree.undo(changes.id);
     assert_eq!(test_tree.text("a").as_deref(), Some("one\n"));
@@ -391,7 +246,7 @@ fn removed_name_is_restored_unless_its_file_was_written_to() {
     let links = |tree: &Tree| tree[std::ffi::OsStr::new("b")].links;
     assert_eq!(links(&test_tree.files()), links(&before));
     let test_tree = TestTree::new(TREE);
-    let changes = traced(&test_tree, &[(&[("c", Name)], "rm c")]);
+    let changes = traced(&test_tree, &["+c: rm c"]);
     test_tree.sh("echo more >>b");
     let undone = test_tree.store().undo(SESSION, changes.id, &[], false);
     assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
@@ -405,14 +260,10 @@ fn undo_of_a_move_out_of_the_root_makes_two_files() {
         std::os::unix::fs::MetadataExt::ino(&found)
     };
     for (steps, undone, kept) in [
-        (&[(&[("a", Name)][..], "mv a ../out")][..], "a", "../out"),
-        (
-            &[(&[("b", Name), ("c", Name)][..], "mv b ../out; rm c")],
-            "b",
-            "../out",
-        ),
+        (&["+a: mv a ../out"][..], "a", "../out"),
+        (&["+b +c: mv b ../out; rm c"], "b", "../out"),
         // A partial undo restores only the file at the old name.
-        (&[(&[("a", Name), ("m", Name)], "mv a m")], "a", "m"),
+        (&["+a +m: mv a m"], "a", "m"),
     ] {
         let tree = TestTree::new(TREE);
         let before = tree.files();
@@ -433,15 +284,15 @@ fn undo_of_a_move_out_of_the_root_makes_two_files() {
         let tree = TestTree::new(TREE);
         let name = &script[3..4];
         let was = inode(&tree, name);
-        let changes = traced(&tree, &[(&[(name, Name), ("m", Name)], script)]);
+        let changes = traced(&tree, &[&*format!("+{name} +m: {script}")]);
         tree.undo(changes.id);
         assert_eq!(inode(&tree, name), was, "{script}");
     }
     // Two moves, the last taken back first.
     let tree = TestTree::new(TREE);
     let was = inode(&tree, "a");
-    let first = traced(&tree, &[(&[("a", Name), ("m", Name)], "mv a m")]);
-    let second = traced(&tree, &[(&[("m", Name)], "mv m ../out")]);
+    let first = traced(&tree, &["+a +m: mv a m"]);
+    let second = traced(&tree, &["+m: mv m ../out"]);
     tree.undo(second.id);
     assert_ne!(inode(&tree, "m"), was);
     tree.undo(first.id);

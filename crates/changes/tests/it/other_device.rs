@@ -1,14 +1,11 @@
 //! Subvolumes of btrfs: directories on another device, without a mount. Needs root and the tools of
 //! btrfs.
 
-use crate::names::traced;
-use crate::support::{SESSION, TestTree, difference};
-use agent_bash_changes::{ChangesError, Touch};
+use crate::support::{SESSION, TestTree, difference, traced};
+use agent_bash_changes::ChangesError;
 use agent_bash_core::changes::Undoable;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use Touch::{Attributes, Content, Name};
 
 /// A file system in a file, mounted until this is dropped.
 struct Mounted {
@@ -51,17 +48,9 @@ fn changes_on_another_device_are_listed_and_not_undone() {
         return;
     }
     let before = test_tree.files();
-    let steps: [(&[(&str, Touch)], &str); 1] = [(
-        &[
-            ("sub/y", Name),
-            ("sub/x", Content),
-            ("sub/new", Name),
-            ("one", Content),
-            ("d", Attributes),
-        ],
-        "rm sub/y; echo 2 >>sub/x; echo n >sub/new; echo more >>one; chmod 700 d",
-    )];
-    let changes = traced(&test_tree, &steps);
+    let step = "+sub/y ~sub/x +sub/new ~one @d: \
+        rm sub/y; echo 2 >>sub/x; echo n >sub/new; echo more >>one; chmod 700 d";
+    let changes = traced(&test_tree, &[step]);
     let not_restorable: Vec<_> = changes.not_restorable.iter().map(|it| &*it.path).collect();
     assert_eq!(not_restorable, ["sub/new", "sub/x", "sub/y"]);
     assert_eq!(

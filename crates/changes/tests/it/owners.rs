@@ -1,8 +1,6 @@
 //! Files of another user, and directories that their owner may not write, without privileges.
 
-use crate::names::traced;
-use crate::support::{SESSION, TestTree};
-use agent_bash_changes::Touch::{Content, Name};
+use crate::support::{SESSION, TestTree, traced};
 use agent_bash_core::changes::Undoable;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -23,9 +21,9 @@ fn file_of_another_user_is_skipped_and_the_rest_is_undone() {
     let foreign = foreign.to_str().unwrap();
     let tree = TestTree::new("echo own >own; echo own >written");
     tree.sh(&format!("mv {foreign} public"));
-    let steps: &[(&[_], _)] = &[
-        (&[("own", Name), ("public", Name)], "rm -f own public"),
-        (&[("written", Content)], "echo x >>written"),
+    let steps = &[
+        "+own +public: rm -f own public",
+        "~written: echo x >>written",
     ];
     let changes = traced(&tree, steps);
     let not_restorable = changes.not_restorable.iter().map(|it| &*it.path);
@@ -37,10 +35,7 @@ fn file_of_another_user_is_skipped_and_the_rest_is_undone() {
     // A file that was only moved is not removed by the undo.
     let tree = TestTree::new("echo own >own");
     tree.sh(&format!("mv {foreign}2 public"));
-    let steps: &[(&[_], _)] = &[
-        (&[("public", Name), ("moved", Name)], "mv public moved"),
-        (&[("own", Name)], "rm own"),
-    ];
+    let steps = &["+public +moved: mv public moved", "+own: rm own"];
     let changes = traced(&tree, steps);
     tree.store().undo(SESSION, changes.id, &[], false).unwrap();
     assert_eq!(tree.text("own").as_deref(), Some("own\n"));
@@ -63,10 +58,10 @@ fn undo_restores_removed_and_moved_read_only_directories() {
         fs::read_to_string(tree.root.join("../list")).unwrap()
     };
     let before = look();
-    let steps: &[(&[_], _)] = &[
-        (&[("gone", Name)], "chmod -R u+w gone; rm -r gone"),
-        (&[("empty", Name)], "rmdir empty"),
-        (&[("moved", Name), ("to", Name)], "mv moved to"),
+    let steps = &[
+        "+gone: chmod -R u+w gone; rm -r gone",
+        "+empty: rmdir empty",
+        "+moved +to: mv moved to",
     ];
     let changes = traced(&tree, steps);
     assert_eq!(changes.undo, Undoable::Whole);

@@ -1,54 +1,32 @@
 //! Changed files with the same size and times as before, and directories whose times are restored.
 
-use crate::names::traced;
-use crate::support::{SESSION, TestTree, difference, without_inodes};
+use crate::support::{SESSION, TestTree, difference, traced, without_inodes};
 use agent_bash_changes::{RecordOutcome, Recorder, Touch};
 use agent_bash_core::changes::{ChangesLevel, Undoable};
-
-use Touch::{Attributes, Content, Name};
 
 /// The file has the same inode, size and modification time; only `ctime` shows the change.
 #[test]
 fn contents_with_restored_times_are_a_change() {
     let tree = TestTree::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
     let before = tree.files();
-    let changes = traced(
-        &tree,
-        &[
-            (&[("a", Content)], "echo two >a"),
-            (&[("a", Attributes)], "touch -r reference a"),
-        ],
-    );
+    let changes = traced(&tree, &["~a: echo two >a", "@a: touch -r reference a"]);
     assert_eq!(changes.counts.changed, 1);
     tree.undo(changes.id);
     let (want, got) = (without_inodes(&before), without_inodes(&tree.files()));
     assert_eq!(difference(&want, &got), "");
     // Control: a file that was only opened.
     let tree = TestTree::new("echo one >a; touch -d 2001-02-03 a");
-    let changes = traced(
-        &tree,
-        &[(&[("a", Content)], ": >>a; chmod 600 a; chmod 644 a")],
-    );
+    let changes = traced(&tree, &["~a: : >>a; chmod 600 a; chmod 644 a"]);
     assert_eq!(changes.counts.total(), 0);
 }
 
 #[test]
 fn undo_restores_the_time_of_a_directory() {
     const TREE: &str = "mkdir d; echo a >d/f; touch -d 2001-02-03 d";
-    type Steps = &'static [(&'static [(&'static str, Touch)], &'static str)];
-    const CASES: &[Steps] = &[
-        &[(&[("d/f", Content), ("d/f", Name)], "echo x >>d/f; rm d/f")],
-        &[(
-            &[("d/f", Content), ("d/f", Name), ("g", Name)],
-            "echo x >>d/f; mv d/f g",
-        )],
-        &[
-            (
-                &[("d/f", Name), ("", Attributes), ("d", Attributes)],
-                "rm -r d",
-            ),
-            (&[("d", Name)], "echo x >d"),
-        ],
+    const CASES: &[&[&str]] = &[
+        &["~d/f +d/f: echo x >>d/f; rm d/f"],
+        &["~d/f +d/f +g: echo x >>d/f; mv d/f g"],
+        &["+d/f @ @d: rm -r d", "+d: echo x >d"],
     ];
     for steps in CASES {
         let tree = TestTree::new(TREE);
@@ -72,18 +50,17 @@ fn undo_restores_the_time_of_a_directory() {
 fn uncomparable_file_does_not_hide_other_changes() {
     const BIND: &str = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; ";
     let tree = TestTree::new(BIND);
-    let script = format!("rm s; {BIND} echo x >new");
-    let touched = [("s", Name), ("new", Name)];
-    let changes = traced(&tree, &[(&touched, &*script)]);
+    let step = format!("+s +new: rm s; {BIND} echo x >new");
+    let changes = traced(&tree, &[&*step]);
     assert_eq!((changes.counts.total(), changes.exact), (1, true));
 
     let tree = TestTree::new("");
     let long = vec!["d".repeat(250); 17].join("/");
     let deep = format!("{long}/{long}");
     let down = "for i in {1..34}; do mkdir $N; cd -P $N 2>/dev/null || cd $N; done";
-    let script = format!("echo x >new; N={}; {down}", "d".repeat(250));
-    let touched = [("new", Name), (&long[..250], Name), (&*deep, Name)];
-    let changes = traced(&tree, &[(&touched, &*script)]);
+    let first = &long[..250];
+    let step = format!("+new +{first} +{deep}: echo x >new; N={first}; {down}");
+    let changes = traced(&tree, &[&*step]);
     assert_eq!((changes.undo, changes.exact), (Undoable::Part, false));
     assert!(changes.files.iter().any(|it| &*it.name.path == "new"));
     assert!(changes.not_restorable.iter().any(|it| *it.path == *deep));
@@ -99,7 +76,7 @@ fn too_long_path_is_listed_without_a_preimage() {
     let mut recorder = Recorder::open(set.unwrap().dir()).unwrap();
     let long = tree.root.join(vec!["d".repeat(250); 20].join("/"));
     assert_eq!(
-        recorder.before(&long, Name).unwrap(),
+        recorder.before(&long, Touch::Name).unwrap(),
         RecordOutcome::WithoutPreimage
     );
 }

@@ -2,11 +2,9 @@
 
 mod changed_since;
 
-use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{ChangesError, DiffText, FileDiff, Recorder, StoreLimits, Touch};
-use agent_bash_core::changes::{
-    ChangesId, ChangesLevel, ChangesState, FileChange, FileKind, FileName, Undoable,
-};
+use crate::support::{SESSION, TestTree, traced};
+use agent_bash_changes::{ChangesError, DiffText, FileDiff, StoreLimits};
+use agent_bash_core::changes::{ChangesId, ChangesState, FileChange, FileKind, FileName, Undoable};
 use std::path::PathBuf;
 
 const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
@@ -240,46 +238,16 @@ fn partial_undo_is_reported_and_can_be_redone() {
     undo_in_part(&tree, id);
 
     let tree = TestTree::new(ABC);
-    let store = tree.store();
-    let set = store
-        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
-        .unwrap();
-    let mut recorder = Recorder::open(set.dir()).unwrap();
-    for path in ["a", "b"] {
-        let path = tree.root.join(path);
-        recorder.before(&path, Touch::Content).unwrap();
-    }
-    tree.sh("echo aa >a; echo bb >b");
-    recorder.finish().unwrap();
-    let id = store.finish(set).unwrap().id;
+    let id = traced(&tree, &["~a ~b: echo aa >a; echo bb >b"]).id;
     undo_in_part(&tree, id);
 }
 
 #[test]
 fn trace_has_a_diff_when_done_and_undone() {
     let tree = TestTree::new(TREE);
-    let set = tree
-        .store()
-        .begin_trace(SESSION, &tree.root, ChangesLevel::Undo)
-        .unwrap();
-    let mut recorder = Recorder::open(set.dir()).unwrap();
-    let temporary = tree.root.join("sedtmp");
-    for (path, touch) in [
-        ("text", Touch::Content),
-        ("binary", Touch::Content),
-        ("old", Touch::Name),
-        ("d/new", Touch::Name),
-        ("link", Touch::Name),
-        ("gone", Touch::Name),
-        ("d", Touch::Attributes),
-        ("evil", Touch::Name),
-    ] {
-        recorder.before(&tree.root.join(path), touch).unwrap();
-    }
-    assert!(!temporary.exists());
-    tree.sh(&SCRIPT.replace("sed -i s/2/two/ text", "printf '1\\ntwo\\n3\\n' >text"));
-    recorder.finish().unwrap();
-    let id = tree.store().finish(set).unwrap().id;
+    let script = SCRIPT.replace("sed -i s/2/two/ text", "printf '1\\ntwo\\n3\\n' >text");
+    let touched = "~text ~binary +old +d/new +link +gone @d +evil";
+    let id = traced(&tree, &[&*format!("{touched}: {script}")]).id;
     let done = diffs(&tree, id, &[]);
     is_as_expected(&done);
     tree.undo(id);

@@ -1,7 +1,7 @@
 //! A tree, a store beside it, a command in a view, and everything there is to know of a file.
 
-use agent_bash_changes::{ChangeSet, Store};
-use agent_bash_core::changes::{Changes, ChangesId};
+use agent_bash_changes::{ChangeSet, Recorder, Store, Touch};
+use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel};
 use rustix::fs::{lgetxattr, llistxattr};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -134,6 +134,37 @@ impl TestTree {
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.root.join(path)).ok()
     }
+}
+
+/// Records a call. Each step has the paths that are recorded before its script, as in
+/// `+a +b: mv a b`: `+` stands for a change of the name, `~` of the content, `@` of the attributes.
+pub(crate) fn record(tree: &TestTree, steps: &[&str], level: ChangesLevel) -> ChangeSet {
+    let set = tree
+        .store()
+        .begin_trace(SESSION, &tree.root, level)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for step in steps {
+        let (touched, script) = step.split_once(": ").unwrap();
+        for path in touched.split(' ') {
+            let (touch, path) = path.split_at(1);
+            let touch = match touch {
+                "+" => Touch::Name,
+                "~" => Touch::Content,
+                _ => Touch::Attributes,
+            };
+            recorder.before(&tree.root.join(path), touch).unwrap();
+        }
+        tree.sh(script);
+    }
+    recorder.finish().unwrap();
+    set
+}
+
+/// Records a call with everything that an undo needs.
+pub(crate) fn traced(tree: &TestTree, steps: &[&str]) -> Changes {
+    let set = record(tree, steps, ChangesLevel::Undo);
+    tree.store().finish(set).unwrap()
 }
 
 fn succeeded(script: &str, output: &Output) {

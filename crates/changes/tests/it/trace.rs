@@ -1,7 +1,7 @@
 //! Traces: the records before each change suffice to list the changes and to undo them.
 
-use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
-use agent_bash_changes::{ChangeSet, ChangesError, RecordOutcome, Recorder, StoreLimits, Touch};
+use crate::support::{SESSION, TestTree, Tree, difference, record, traced, without_inodes};
+use agent_bash_changes::{ChangesError, RecordOutcome, Recorder, StoreLimits, Touch};
 use agent_bash_core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use std::fs;
 
@@ -12,11 +12,11 @@ const TREE: &str = r"
     echo h >h1; ln h1 h2; touch -d '2001-02-03 04:05:06.123456789' a b d/1 d/sub; mkfifo fifo; printf '%0100d' 7 >same
 ";
 
-/// The commands, and the records before each. `true` if the undo restores the same inodes; a
+/// The steps, as [`record`] reads them. `true` if the undo restores the same inodes; a
 /// written file is restored from a copy.
 struct Case {
     name: &'static str,
-    steps: &'static [(&'static [(&'static str, Touch)], &'static str)],
+    steps: &'static [&'static str],
     counts: [u64; 5],
     same_inodes: bool,
 }
@@ -24,110 +24,88 @@ struct Case {
 const CASES: &[Case] = &[
     Case {
         name: "create",
-        steps: &[(&[("new", Name)], "echo new >new")],
+        steps: &["+new: echo new >new"],
         counts: [1, 0, 0, 0, 0],
         same_inodes: true,
     },
     Case {
         name: "append",
-        steps: &[(&[("a", Content)], "echo more >>a")],
+        steps: &["~a: echo more >>a"],
         counts: [0, 1, 0, 0, 0],
         same_inodes: false,
     },
     Case {
         name: "same content rewritten",
-        steps: &[(&[("same", Content)], "printf '%0100d' 7 >same")],
+        steps: &["~same: printf '%0100d' 7 >same"],
         counts: [0, 0, 0, 0, 0],
         same_inodes: true,
     },
     Case {
         name: "chmod, then append",
-        steps: &[
-            (&[("b", Attributes)], "chmod 644 b"),
-            (&[("b", Content)], "echo more >>b"),
-        ],
+        steps: &["@b: chmod 644 b", "~b: echo more >>b"],
         counts: [0, 1, 0, 0, 0],
         same_inodes: false,
     },
     Case {
         name: "chmod and touch",
-        steps: &[(
-            &[("b", Attributes), ("c", Attributes)],
-            "chmod 4755 b; touch c",
-        )],
+        steps: &["@b @c: chmod 4755 b; touch c"],
         counts: [0, 0, 0, 0, 1],
         same_inodes: true,
     },
     Case {
         name: "delete",
-        steps: &[(
-            &[("a", Name), ("fifo", Name), ("link", Name)],
-            "rm a fifo link",
-        )],
+        steps: &["+a +fifo +link: rm a fifo link"],
         counts: [0, 0, 3, 0, 0],
         same_inodes: false,
     },
     Case {
         name: "delete one name of two",
-        steps: &[(&[("h1", Name)], "rm h1")],
+        steps: &["+h1: rm h1"],
         counts: [0, 0, 1, 0, 0],
         same_inodes: true,
     },
     Case {
         name: "delete a tree",
         steps: &[
-            (&[("d/1", Name), ("d/sub/2", Name)], "rm d/1 d/sub/2"),
-            (
-                &[("d", Attributes), ("d/sub", Attributes), ("", Attributes)],
-                "rmdir d/sub d",
-            ),
+            "+d/1 +d/sub/2: rm d/1 d/sub/2",
+            "@d @d/sub @: rmdir d/sub d",
         ],
         counts: [0, 0, 2, 0, 0],
         same_inodes: false,
     },
     Case {
         name: "rename",
-        steps: &[(&[("a", Name), ("d/a", Name)], "mv a d/a")],
+        steps: &["+a +d/a: mv a d/a"],
         counts: [0, 0, 0, 1, 0],
         same_inodes: true,
     },
     Case {
         name: "rename, then append",
-        steps: &[
-            (&[("a", Name), ("moved", Name)], "mv a moved"),
-            (&[("moved", Content)], "echo more >>moved"),
-        ],
+        steps: &["+a +moved: mv a moved", "~moved: echo more >>moved"],
         counts: [1, 0, 1, 0, 0],
         same_inodes: false,
     },
     Case {
         name: "rename a directory",
-        steps: &[(&[("d", Name), ("e", Name)], "mv d e")],
+        steps: &["+d +e: mv d e"],
         counts: [0, 0, 0, 2, 0],
         same_inodes: false,
     },
     Case {
         name: "save by rename",
-        steps: &[
-            (&[(".t", Name)], "echo saved >.t"),
-            (&[(".t", Name), ("a", Name)], "mv .t a"),
-        ],
+        steps: &["+.t: echo saved >.t", "+.t +a: mv .t a"],
         counts: [0, 1, 0, 0, 0],
         same_inodes: true,
     },
     Case {
         name: "file to directory and back",
-        steps: &[
-            (&[("a", Name)], "rm a"),
-            (&[("a", Name)], "mkdir a"),
-            (&[("a/x", Name)], "echo x >a/x"),
-        ],
+        steps: &["+a: rm a", "+a: mkdir a", "+a/x: echo x >a/x"],
         counts: [1, 1, 0, 0, 0],
         same_inodes: true,
     },
     Case {
         name: "created and removed",
-        steps: &[(&[("t", Name)], "echo x >t"), (&[("t", Name)], "rm t")],
+        steps: &["+t: echo x >t", "+t: rm t"],
         counts: [0, 0, 0, 0, 0],
         same_inodes: true,
     },
@@ -140,27 +118,6 @@ fn without_links(tree: &Tree) -> Tree {
         file.links = 0;
     }
     tree
-}
-
-fn record(tree: &TestTree, steps: &[(&[(&str, Touch)], &str)], level: ChangesLevel) -> ChangeSet {
-    let set = tree
-        .store()
-        .begin_trace(SESSION, &tree.root, level)
-        .unwrap();
-    let mut recorder = Recorder::open(set.dir()).unwrap();
-    for (touched, script) in steps {
-        for (path, touch) in *touched {
-            recorder.before(&tree.root.join(path), *touch).unwrap();
-        }
-        tree.sh(script);
-    }
-    recorder.finish().unwrap();
-    set
-}
-
-fn traced(tree: &TestTree, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
-    let set = record(tree, steps, ChangesLevel::Undo);
-    tree.store().finish(set).unwrap()
 }
 
 fn counts(changes: &Changes) -> [u64; 5] {
@@ -263,32 +220,29 @@ fn files_without_preimages_are_named_and_the_rest_is_undone() {
 /// one file.
 #[test]
 fn file_with_several_names_is_restored_under_each() {
-    for (touched, script) in [
-        (&[("h1", Content)][..], "echo more >>h1"),
-        (
-            &[("h1", Content), ("h3", Content)],
-            "echo more >>h1; echo x >h3",
-        ),
-        (&[("h1", Content), ("h3", Name)], "echo more >>h1; rm h3"),
+    for step in [
+        "~h1: echo more >>h1",
+        "~h1 ~h3: echo more >>h1; echo x >h3",
+        "~h1 +h3: echo more >>h1; rm h3",
     ] {
         let test_tree = TestTree::new(&format!("{TREE} ln h1 h3; ln h1 d/sub/h4"));
         let before = test_tree.files();
-        let changes = traced(&test_tree, &[(touched, script)]);
+        let changes = traced(&test_tree, &[step]);
         let counts = changes.counts;
-        assert_eq!(counts.changed + counts.deleted, 4, "{script}: {changes:#?}");
+        assert_eq!(counts.changed + counts.deleted, 4, "{step}: {changes:#?}");
         assert_eq!(changes.undo, Undoable::Whole);
         let after = test_tree.files();
         test_tree.undo(changes.id);
         let (want, got) = (without_inodes(&before), without_inodes(&test_tree.files()));
-        assert_eq!(difference(&want, &got), "", "{script}");
+        assert_eq!(difference(&want, &got), "", "{step}");
         let inode = |tree: &Tree, path: &str| tree[std::ffi::OsStr::new(path)].inode;
         let files = test_tree.files();
         for name in ["h2", "h3", "d/sub/h4"] {
-            assert_eq!(inode(&files, name), inode(&files, "h1"), "{script}: {name}");
+            assert_eq!(inode(&files, name), inode(&files, "h1"), "{step}: {name}");
         }
         test_tree.redo(changes.id);
         let (want, got) = (without_links(&after), without_links(&test_tree.files()));
-        assert_eq!(difference(&want, &got), "", "{script}");
+        assert_eq!(difference(&want, &got), "", "{step}");
     }
 }
 
@@ -375,8 +329,7 @@ fn changes_outside_of_the_root_are_counted() {
 #[test]
 fn level_list_stores_no_contents() {
     let tree = TestTree::new(TREE);
-    let steps: &[(&[(&str, Touch)], &str)] =
-        &[(&[("a", Content), ("b", Name)], "echo more >>a; rm b")];
+    let steps = &["~a +b: echo more >>a; rm b"];
     let set = record(&tree, steps, ChangesLevel::List);
     assert!(!set.dir().join("pack").exists());
     let changes = tree.store().finish(set).unwrap();
@@ -459,18 +412,12 @@ fn git_status_after_a_call_is_no_conflict() {
 fn unreadable_directory_is_undone_by_root_and_named_for_others() {
     let test_tree = TestTree::new(TREE);
     let before = test_tree.files();
-    let steps: &[(&[(&str, Touch)], &str)] = &[
-        (&[("d/1", Content)], "echo more >>d/1"),
-        (&[("a", Name)], "rm a"),
-        (
-            &[("new", Name), ("new/x", Name)],
-            "mkdir new; echo x >new/x",
-        ),
-        (
-            &[("b", Content), ("b", Attributes)],
-            "echo owt >b; chmod 000 b",
-        ),
-        (&[("d", Attributes), ("new", Attributes)], "chmod 000 d new"),
+    let steps = &[
+        "~d/1: echo more >>d/1",
+        "+a: rm a",
+        "+new +new/x: mkdir new; echo x >new/x",
+        "~b @b: echo owt >b; chmod 000 b",
+        "@d @new: chmod 000 d new",
     ];
     let set = record(&test_tree, steps, ChangesLevel::Undo);
     let done = test_tree.store().finish(set);

@@ -43,7 +43,7 @@ pub(crate) fn run_remotely(
     let code = runtime.block_on(async {
         let signals = CancelSignals::listen().context("cannot listen for signals")?;
         let unchanged = |builder| builder;
-        let session = target::open(line.on, &settings, start, options, unchanged).await?;
+        let session = target::open(line.on, None, &settings, start, options, unchanged).await?;
         let cancel = signals.cancel();
         let remote = session
             .remote_host()
@@ -103,7 +103,7 @@ pub(crate) async fn session(
     let settings = start.settings(chosen)?.settings;
     let supervisor = Supervisor::this_program(&start.token);
     let options = ConversationOptions::one_shot(crate::args::DEFAULT_SESSION, supervisor);
-    target::open(on, &settings, start, options, |builder| builder).await
+    target::open(on, None, &settings, start, options, |builder| builder).await
 }
 
 /// Returns the arguments without the program's name, `--on` and `--state`.

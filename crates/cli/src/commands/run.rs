@@ -214,7 +214,7 @@ async fn prepare_on(
     let signals = CancelSignals::listen().context("cannot listen for signals")?;
     let options = ConversationOptions::one_shot(&args.state, supervisor.clone());
     let cwd = cwd(args)?;
-    let session = target::open_in(cwd, name, settings, start, options, |builder| builder);
+    let session = target::open(name, cwd, settings, start, options, |builder| builder);
     let session = tokio::select! {
         biased;
         session = session => session?,

@@ -35,7 +35,7 @@ where
         let signals = CancelSignals::listen().context("cannot listen for signals")?;
         let options = ConversationOptions::long_lived(name, supervisor.clone());
         let session = if let Some(name) = &args.on {
-            target::open(name, &settings, start, options, add).await?
+            target::open(name, None, &settings, start, options, add).await?
         } else {
             encryption::warn(&settings);
             Conversation::open_with(&settings, start.host.clone(), options, add)?

@@ -66,9 +66,13 @@ pub(crate) fn open_with(
         lifetime,
         ..ConversationOptions::one_shot(name, supervisor.clone())
     };
-    Conversation::open_with(settings, start.host.clone(), options, add).map_err(|error| match error
-    {
+    Conversation::open_with(settings, start.host.clone(), options, add).map_err(not_opened)
+}
+
+/// Converts the error of opening a session. The name of the session comes from `--state`.
+pub(super) fn not_opened(error: OpenError) -> anyhow::Error {
+    match error {
         OpenError::Name(error) => UsageError(format!("--state: {error}")).into(),
         other => other.into(),
-    })
+    }
 }

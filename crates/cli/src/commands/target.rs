@@ -1,10 +1,11 @@
 //! `--on TARGET`: a session whose calls run on another machine.
 
+use super::session::not_opened;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::BashToolBuilder;
 use agent_bash::remote::Uploads;
-use agent_bash::session::{Conversation, ConversationOptions, OpenError};
+use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::settings::Settings;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,22 +13,11 @@ use std::sync::Arc;
 /// The path of this program, even if its file was replaced since the start.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Opens a session on the target of that name.
+/// Opens a session on the target of that name. Its calls work in `cwd`, which is relative to the
+/// target's own directory and determines its workspace.
 pub(crate) async fn open(
     name: &str,
-    settings: &Settings,
-    start: &StartContext,
-    options: ConversationOptions,
-    add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
-) -> anyhow::Result<Conversation> {
-    open_in(None, name, settings, start, options, add).await
-}
-
-/// Opens a session whose calls work in `cwd`, which is relative to the target's own directory and
-/// determines its workspace.
-pub(crate) async fn open_in(
     cwd: Option<&str>,
-    name: &str,
     settings: &Settings,
     start: &StartContext,
     options: ConversationOptions,
@@ -50,8 +40,5 @@ pub(crate) async fn open_in(
     let uploads = Uploads::of(program.unwrap_or_else(|| PathBuf::from(THIS_PROGRAM)));
     let host = start.host.clone();
     let session = Conversation::open_on(target, Arc::new(uploads), settings, host, options, add);
-    session.await.map_err(|error| match error {
-        OpenError::Name(error) => UsageError(format!("--state: {error}")).into(),
-        other => other.into(),
-    })
+    session.await.map_err(not_opened)
 }

@@ -67,7 +67,7 @@ async fn interface(
     let session = if let Some(on) = &serving.on {
         // Calls on a target get no terminals.
         let with_approver = |builder: BashToolBuilder| builder.approver(approver);
-        target::open(on, &settings, start, options, with_approver).await?
+        target::open(on, None, &settings, start, options, with_approver).await?
     } else {
         encryption::warn(&settings);
         Conversation::open_with(&settings, start.host.clone(), options, |builder| {

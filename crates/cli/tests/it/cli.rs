@@ -56,189 +56,129 @@ struct Case {
     stderr: &'static str,
 }
 
+/// A call that prints only to stdout.
+const fn prints(words: &'static [&'static str], code: i32, stdout: &'static str) -> Case {
+    Case {
+        words,
+        stdin: "",
+        code,
+        stdout,
+        stderr: "",
+    }
+}
+
+/// A call that prints only to stderr.
+const fn fails(words: &'static [&'static str], code: i32, stderr: &'static str) -> Case {
+    Case {
+        stderr,
+        ..prints(words, code, "")
+    }
+}
+
 const CASES: &[Case] = &[
+    prints(&["run", "echo hi"], 0, "hi\n"),
+    prints(
+        &["run", "echo hi; exit 7"],
+        7,
+        "hi\n\nCommand exited with code 7",
+    ),
+    prints(
+        &["run", "kill -9 $$"],
+        137,
+        "(no output)\n\nCommand terminated by SIGKILL",
+    ),
+    prints(
+        &["run", "--timeout", "1", "echo a; sleep 20"],
+        124,
+        "[Command timed out after 1 second]\na\n",
+    ),
+    prints(
+        &["run", "git add -A"],
+        125,
+        "Blocked: permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly\n\nOriginal command: git add -A",
+    ),
+    prints(
+        &["run", "--cwd", "/no/such", "true"],
+        125,
+        "Working directory does not exist: /no/such",
+    ),
+    prints(
+        &["run", ""],
+        125,
+        "`command` is empty; give the script to run",
+    ),
     Case {
-        words: &["run", "echo hi"],
-        stdin: "",
-        code: 0,
-        stdout: "hi\n",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "echo hi; exit 7"],
-        stdin: "",
-        code: 7,
-        stdout: "hi\n\nCommand exited with code 7",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "kill -9 $$"],
-        stdin: "",
-        code: 137,
-        stdout: "(no output)\n\nCommand terminated by SIGKILL",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "--timeout", "1", "echo a; sleep 20"],
-        stdin: "",
-        code: 124,
-        stdout: "[Command timed out after 1 second]\na\n",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "git add -A"],
-        stdin: "",
-        code: 125,
-        stdout: "Blocked: permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly\n\nOriginal command: git add -A",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "--cwd", "/no/such", "true"],
-        stdin: "",
-        code: 125,
-        stdout: "Working directory does not exist: /no/such",
-        stderr: "",
-    },
-    Case {
-        words: &["run", ""],
-        stdin: "",
-        code: 125,
-        stdout: "`command` is empty; give the script to run",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "-"],
         stdin: "echo from stdin",
-        code: 0,
-        stdout: "from stdin\n",
-        stderr: "",
+        ..prints(&["run", "-"], 0, "from stdin\n")
     },
+    prints(
+        &["run", "--", "printf", "%s|", "a b", "$HOME"],
+        0,
+        "a b|$HOME|",
+    ),
     Case {
-        words: &["run", "--", "printf", "%s|", "a b", "$HOME"],
-        stdin: "",
-        code: 0,
-        stdout: "a b|$HOME|",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "cat"],
         stdin: "not read",
-        code: 0,
-        stdout: "(no output)",
-        stderr: "",
+        ..prints(&["run", "cat"], 0, "(no output)")
     },
     Case {
-        words: &["run", "--stdin", "cat"],
         stdin: "read",
-        code: 0,
-        stdout: "read",
-        stderr: "",
+        ..prints(&["run", "--stdin", "cat"], 0, "read")
     },
+    prints(&["run", "--env", "A=b c", "echo \"$A\""], 0, "b c\n"),
     Case {
-        words: &["run", "--env", "A=b c", "echo \"$A\""],
-        stdin: "",
-        code: 0,
-        stdout: "b c\n",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "--request"],
         stdin: r#"{"cmd": "echo hi"}"#,
-        code: 0,
-        stdout: "hi\n",
-        stderr: "",
+        ..prints(&["run", "--request"], 0, "hi\n")
     },
     Case {
-        words: &["run", "--request"],
         stdin: r#"{"command": "ls", "timout": 1}"#,
-        code: 125,
-        stdout: "unknown field `timout` (did you mean `timeout`?); the fields are command, mode, timeout, wait, cwd, head, tail, show, show_kb, session, pty, env, stdin, description",
-        stderr: "",
+        ..prints(
+            &["run", "--request"],
+            125,
+            "unknown field `timout` (did you mean `timeout`?); the fields are command, mode, timeout, wait, cwd, head, tail, show, show_kb, session, pty, env, stdin, description",
+        )
     },
     Case {
-        words: &["run", "--request"],
         stdin: "{",
-        code: 2,
-        stdout: "",
-        stderr: "the request on stdin is not JSON",
+        ..fails(&["run", "--request"], 2, "the request on stdin is not JSON")
     },
     Case {
-        words: &["run", "--stream", "echo out; exit 4"],
-        stdin: "",
-        code: 4,
-        stdout: "out\n",
         stderr: "[exited with code 4]\n",
+        ..prints(&["run", "--stream", "echo out; exit 4"], 4, "out\n")
     },
-    Case {
-        words: &["run", "--stream", "git add -A"],
-        stdin: "",
-        code: 125,
-        stdout: "Blocked: permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly\n\nOriginal command: git add -A",
-        stderr: "",
-    },
-    Case {
-        words: &["run", "--safe-mode", "touch x"],
-        stdin: "",
-        code: 125,
-        stdout: "Blocked: Error: Command not allowed in safe mode\n`touch` is not on the list of what may run: git, grep, rg, find, ls, cat, head, tail, wc, swift test, xcodebuild test, npm test, pytest, cd, pwd, test, true, false, type, which, command -v, stat, file, du, df, tree, basename, dirname, realpath, readlink, sort, uniq, cut, tr, nl, tac, paste, column, sed, awk, jq, diff, cmp, comm, md5sum, sha256sum, date, whoami, node --version, python3 --version\n\nOriginal command: touch x",
-        stderr: "",
-    },
-    Case {
-        words: &["run"],
-        stdin: "",
-        code: 2,
-        stdout: "",
-        stderr: "required",
-    },
-    Case {
-        words: &["run", "--profile", "nope", "ls"],
-        stdin: "",
-        code: 2,
-        stdout: "",
-        stderr: "standard",
-    },
-    Case {
-        words: &["check", "ls"],
-        stdin: "",
-        code: 0,
-        stdout: "allowed\n",
-        stderr: "",
-    },
-    Case {
-        words: &["check", "--json", "ls"],
-        stdin: "",
-        code: 0,
-        stdout: "{\"verdict\":\"allow\",\"check\":null,\"rule\":null,\"group\":null,\"message\":null,\"instead\":null,\"span\":null,\"suggested_tool\":null}\n",
-        stderr: "",
-    },
-    Case {
-        words: &["check", "--groups", "nope", "ls"],
-        stdin: "",
-        code: 2,
-        stdout: "",
-        stderr: "core",
-    },
-    Case {
-        words: &["check", "--only", "safemode", "make"],
-        stdin: "",
-        code: 1,
-        stdout: "refused by not_listed: Error: Command not allowed in safe mode\n  make\n  ^^^^\ninstead: ",
-        stderr: "",
-    },
-    Case {
-        words: &["artifact", "show", "7"],
-        stdin: "",
-        code: 1,
-        stdout: "",
-        stderr: "Artifact 7 not found. Available: none",
-    },
-    Case {
-        words: &["artifact", "show", "x"],
-        stdin: "",
-        code: 1,
-        stdout: "",
-        stderr: "artifact:// ID must be numeric, got: x",
-    },
+    prints(
+        &["run", "--stream", "git add -A"],
+        125,
+        "Blocked: permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly\n\nOriginal command: git add -A",
+    ),
+    prints(
+        &["run", "--safe-mode", "touch x"],
+        125,
+        "Blocked: Error: Command not allowed in safe mode\n`touch` is not on the list of what may run: git, grep, rg, find, ls, cat, head, tail, wc, swift test, xcodebuild test, npm test, pytest, cd, pwd, test, true, false, type, which, command -v, stat, file, du, df, tree, basename, dirname, realpath, readlink, sort, uniq, cut, tr, nl, tac, paste, column, sed, awk, jq, diff, cmp, comm, md5sum, sha256sum, date, whoami, node --version, python3 --version\n\nOriginal command: touch x",
+    ),
+    fails(&["run"], 2, "required"),
+    fails(&["run", "--profile", "nope", "ls"], 2, "standard"),
+    prints(&["check", "ls"], 0, "allowed\n"),
+    prints(
+        &["check", "--json", "ls"],
+        0,
+        "{\"verdict\":\"allow\",\"check\":null,\"rule\":null,\"group\":null,\"message\":null,\"instead\":null,\"span\":null,\"suggested_tool\":null}\n",
+    ),
+    fails(&["check", "--groups", "nope", "ls"], 2, "core"),
+    prints(
+        &["check", "--only", "safemode", "make"],
+        1,
+        "refused by not_listed: Error: Command not allowed in safe mode\n  make\n  ^^^^\ninstead: ",
+    ),
+    fails(
+        &["artifact", "show", "7"],
+        1,
+        "Artifact 7 not found. Available: none",
+    ),
+    fails(
+        &["artifact", "show", "x"],
+        1,
+        "artifact:// ID must be numeric, got: x",
+    ),
 ];
 
 #[test]

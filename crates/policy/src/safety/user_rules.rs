@@ -99,69 +99,55 @@ mod tests {
 
     #[test]
     fn user_rule_refuses_resolved_commands() {
-        let pattern = |program: &str, arguments: &[&str], without: &[&str]| CommandPattern {
-            program: program.to_owned(),
-            arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
-            without: without.iter().map(|text| (*text).to_owned()).collect(),
+        // A program, its arguments, and after `!` the arguments without which the rule applies.
+        let pattern = |text: &str| {
+            let mut words = text.split(' ');
+            let program = words.next().unwrap().to_owned();
+            let (without, arguments) = words.partition::<Vec<_>, _>(|word| word.starts_with('!'));
+            CommandPattern {
+                program,
+                arguments: arguments.into_iter().map(str::to_owned).collect(),
+                without: without
+                    .into_iter()
+                    .map(|word| word[1..].to_owned())
+                    .collect(),
+            }
         };
-        let apply = pattern("terraform|tofu", &["apply"], &["-target"]);
-        for (pattern, script, is_refused) in [
-            (&apply, "terraform apply", true),
-            (&apply, "terraform -chdir=x apply -auto-approve", true),
-            (&apply, "sudo env A=b tofu apply", true),
-            (&apply, "x=terraform; $x 'apply'", true),
-            (&apply, "ssh host 'cd x && terraform apply'", true),
-            (&apply, "docker exec c terraform apply", true),
-            (&apply, "terraform apply -target=x", false),
-            (&apply, "terraform plan", false),
-            (&apply, "echo terraform apply", false),
+        let apply = "terraform|tofu apply !-target";
+        let push = "git push origin main|master";
+        for (text, script, is_refused) in [
+            (apply, "terraform apply", true),
+            (apply, "terraform -chdir=x apply -auto-approve", true),
+            (apply, "sudo env A=b tofu apply", true),
+            (apply, "x=terraform; $x 'apply'", true),
+            (apply, "ssh host 'cd x && terraform apply'", true),
+            (apply, "docker exec c terraform apply", true),
+            (apply, "terraform apply -target=x", false),
+            (apply, "terraform plan", false),
+            (apply, "echo terraform apply", false),
+            ("npm publish !--dry-run", "npm publish", true),
+            ("npm publish !--dry-run", "npm publish --dry-run", false),
+            (push, "git -C x push origin main", true),
+            (push, "git push origin dev", false),
+            ("curl -k|--insecure", "curl -sk https://x", true),
+            ("curl -k|--insecure", "curl https://x", false),
             (
-                &pattern("npm", &["publish"], &["--dry-run"]),
-                "npm publish",
-                true,
-            ),
-            (
-                &pattern("npm", &["publish"], &["--dry-run"]),
-                "npm publish --dry-run",
-                false,
-            ),
-            (
-                &pattern("git", &["push", "origin", "main|master"], &[]),
-                "git -C x push origin main",
-                true,
-            ),
-            (
-                &pattern("git", &["push", "origin", "main|master"], &[]),
-                "git push origin dev",
-                false,
-            ),
-            (
-                &pattern("curl", &["-k|--insecure"], &[]),
-                "curl -sk https://x",
-                true,
-            ),
-            (
-                &pattern("curl", &["-k|--insecure"], &[]),
-                "curl https://x",
-                false,
-            ),
-            (
-                &pattern("kubectl", &["--context*prod*"], &[]),
+                "kubectl --context*prod*",
                 "kubectl --context=prod-1 get pods",
                 true,
             ),
-            (&pattern("make", &[], &[]), "make -j4 all", true),
+            ("make", "make -j4 all", true),
         ] {
             let mut rules = RuleSelection::none();
             rules.add_user_rules([UserRule {
-                pattern: pattern.clone(),
+                pattern: pattern(text),
                 say: "no".to_owned(),
                 instead: String::new(),
                 verdict: UserRuleVerdict::Refuse,
             }]);
             let context = Context::new("/w");
             let verdict = check_safety(&Script::read(script, &context), &rules);
-            assert_eq!(verdict.refuses(), is_refused, "{pattern:?} {script}");
+            assert_eq!(verdict.refuses(), is_refused, "{text} {script}");
         }
     }
 

@@ -118,16 +118,11 @@ pub(super) const HASHICORP_INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
 pub(super) const TELEGRAM_BOT: (usize, &str, usize) = (6, ":AA", 30);
 
 /// Parts of addresses after which the rest is a secret.
-pub(super) const SECRET_ADDRESSES: &[&str] = &[
-    "://hooks.slack.com/services/",
-    "://hooks.slack.com/workflows/",
-    "://hooks.slack.com/triggers/",
-    "://discord.com/api/webhooks/",
-    "://discordapp.com/api/webhooks/",
-    "://ptb.discord.com/api/webhooks/",
-    "://canary.discord.com/api/webhooks/",
-    ".webhook.office.com/webhookb2/",
-    "://hooks.zapier.com/hooks/catch/",
+pub(super) const SECRET_ADDRESSES: &[&str] = words![
+    "://hooks.slack.com/services/ ://hooks.slack.com/workflows/ ://hooks.slack.com/triggers/",
+    "://discord.com/api/webhooks/ ://discordapp.com/api/webhooks/",
+    "://ptb.discord.com/api/webhooks/ ://canary.discord.com/api/webhooks/",
+    ".webhook.office.com/webhookb2/ ://hooks.zapier.com/hooks/catch/",
 ];
 
 /// A part of every address in [`SECRET_ADDRESSES`].

@@ -178,25 +178,17 @@ mod tests {
         (a, b)
     }
 
+    fn send_event(to: &UnixStream, event: &Event, fds: &[BorrowedFd<'_>]) {
+        send(to.as_fd(), event, fds, SendMode::NonBlocking).unwrap();
+    }
+
     #[test]
     fn messages_arrive_in_order_with_their_descriptors() {
         let (a, b) = pair();
         let (mut read, write) = io::pipe().unwrap();
-        send(a.as_fd(), &Event::Empty, &[], SendMode::NonBlocking).unwrap();
-        send(
-            a.as_fd(),
-            &Event::Adopted,
-            &[write.as_fd()],
-            SendMode::NonBlocking,
-        )
-        .unwrap();
-        send(
-            a.as_fd(),
-            &Event::Hello { version: 7 },
-            &[],
-            SendMode::NonBlocking,
-        )
-        .unwrap();
+        send_event(&a, &Event::Empty, &[]);
+        send_event(&a, &Event::Adopted, &[write.as_fd()]);
+        send_event(&a, &Event::Hello { version: 7 }, &[]);
         drop(write);
         let mut inbox = Inbox::new();
         let mut got = Vec::new();
@@ -226,21 +218,14 @@ mod tests {
     fn long_message_is_returned_once_complete() {
         let (a, b) = pair();
         let reason = "x".repeat(100_000);
-        send(
-            a.as_fd(),
-            &Event::StartFailed {
-                reason: reason.clone(),
-            },
-            &[],
-            SendMode::NonBlocking,
-        )
-        .unwrap();
+        let event = Event::StartFailed { reason };
+        send_event(&a, &event, &[]);
         let mut inbox = Inbox::new();
         assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Received);
         assert!(inbox.next::<Event>().unwrap().is_none());
         while inbox.receive(&b).unwrap() == ReceiveOutcome::Received {}
-        let (event, _) = inbox.next::<Event>().unwrap().unwrap();
-        assert_eq!(event, Event::StartFailed { reason });
+        let (received, _) = inbox.next::<Event>().unwrap().unwrap();
+        assert_eq!(received, event);
     }
 
     #[test]

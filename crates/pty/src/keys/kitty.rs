@@ -23,16 +23,11 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     }
     let m = parameter(modifiers);
     if let Some(special) = special(key) {
-        return match (special, m) {
+        return match special {
             // `CSI R` is the reply to a cursor position query.
-            (SpecialEncoding::Ss3('R'), 1) => "\x1b[13~".to_owned(),
-            (SpecialEncoding::Ss3('R'), m) => format!("\x1b[13;{m}~"),
-            (SpecialEncoding::Cursor(x) | SpecialEncoding::Ss3(x), 1) => format!("\x1b[{x}"),
-            (SpecialEncoding::Cursor(x) | SpecialEncoding::Ss3(x), m) => format!("\x1b[1;{m}{x}"),
-            (SpecialEncoding::Numbered(n), 1) => format!("\x1b[{n}~"),
-            (SpecialEncoding::Numbered(n), m) => format!("\x1b[{n};{m}~"),
-        }
-        .into_bytes();
+            SpecialEncoding::Ss3('R') => SpecialEncoding::Numbered(13).sequence(m),
+            special => special.sequence(m),
+        };
     }
     let (code, text) = match key {
         Key::Text(text) => return without_controls(text),

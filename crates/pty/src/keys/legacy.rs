@@ -19,6 +19,19 @@ pub(super) enum SpecialEncoding {
     Numbered(u8),
 }
 
+impl SpecialEncoding {
+    /// Returns the sequence that begins with `ESC [`. `m` is the modifiers' [`parameter`].
+    pub(super) fn sequence(self, m: u8) -> Vec<u8> {
+        match (self, m) {
+            (Self::Cursor(x) | Self::Ss3(x), 1) => format!("\x1b[{x}"),
+            (Self::Cursor(x) | Self::Ss3(x), m) => format!("\x1b[1;{m}{x}"),
+            (Self::Numbered(n), 1) => format!("\x1b[{n}~"),
+            (Self::Numbered(n), m) => format!("\x1b[{n};{m}~"),
+        }
+        .into_bytes()
+    }
+}
+
 /// Returns the encoding of a key that is not a character; `None` for other keys.
 pub(super) fn special(key: &Key) -> Option<SpecialEncoding> {
     Some(match key {
@@ -43,16 +56,12 @@ pub(super) fn special(key: &Key) -> Option<SpecialEncoding> {
 /// Encodes a key without the Kitty protocol.
 pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
     if let Some(special) = special(key) {
-        let m = parameter(modifiers);
-        return match (special, m) {
-            (SpecialEncoding::Cursor(x), 1) if modes.application_cursor => format!("\x1bO{x}"),
-            (SpecialEncoding::Cursor(x), 1) => format!("\x1b[{x}"),
-            (SpecialEncoding::Ss3(x), 1) => format!("\x1bO{x}"),
-            (SpecialEncoding::Cursor(x) | SpecialEncoding::Ss3(x), m) => format!("\x1b[1;{m}{x}"),
-            (SpecialEncoding::Numbered(n), 1) => format!("\x1b[{n}~"),
-            (SpecialEncoding::Numbered(n), m) => format!("\x1b[{n};{m}~"),
-        }
-        .into_bytes();
+        let ss3 = |x: char| format!("\x1bO{x}").into_bytes();
+        return match (special, parameter(modifiers)) {
+            (SpecialEncoding::Cursor(x), 1) if modes.application_cursor => ss3(x),
+            (SpecialEncoding::Ss3(x), 1) => ss3(x),
+            (special, m) => special.sequence(m),
+        };
     }
     let plain = match key {
         Key::Char(c) => return character(*c, modifiers),

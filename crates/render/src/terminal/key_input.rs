@@ -124,72 +124,60 @@ mod tests {
     };
     const ALT: KeyModifiers = KeyModifiers { alt: true, ..NONE };
     const CTRL: KeyModifiers = KeyModifiers { ctrl: true, ..NONE };
+    const ALT_SHIFT: KeyModifiers = KeyModifiers { shift: true, ..ALT };
 
     #[test]
     fn every_key_has_its_input() {
         let none = Held::NONE;
-        for (code, held, want) in [
-            (KeyCode::Char('a'), none, Some((Key::Char('a'), NONE))),
-            (
-                KeyCode::Char('A'),
-                Held::SHIFT,
-                Some((Key::Char('A'), NONE)),
-            ),
-            (KeyCode::Char('ü'), none, Some((Key::Char('ü'), NONE))),
-            (KeyCode::Char('你'), none, Some((Key::Char('你'), NONE))),
-            (
-                KeyCode::Char('c'),
-                Held::CONTROL,
-                Some((Key::Char('c'), CTRL)),
-            ),
-            (
-                KeyCode::Char(']'),
-                Held::CONTROL,
-                Some((Key::Char(']'), CTRL)),
-            ),
-            (KeyCode::Char('x'), Held::ALT, Some((Key::Char('x'), ALT))),
-            (KeyCode::Char('x'), Held::META, Some((Key::Char('x'), ALT))),
+        for (code, held, key, modifiers) in [
+            (KeyCode::Char('a'), none, Key::Char('a'), NONE),
+            (KeyCode::Char('A'), Held::SHIFT, Key::Char('A'), NONE),
+            (KeyCode::Char('ü'), none, Key::Char('ü'), NONE),
+            (KeyCode::Char('你'), none, Key::Char('你'), NONE),
+            (KeyCode::Char('c'), Held::CONTROL, Key::Char('c'), CTRL),
+            (KeyCode::Char(']'), Held::CONTROL, Key::Char(']'), CTRL),
+            (KeyCode::Char('x'), Held::ALT, Key::Char('x'), ALT),
+            (KeyCode::Char('x'), Held::META, Key::Char('x'), ALT),
             (
                 KeyCode::Char('X'),
                 Held::ALT | Held::SHIFT,
-                Some((Key::Char('X'), KeyModifiers { shift: true, ..ALT })),
+                Key::Char('X'),
+                ALT_SHIFT,
             ),
-            (
-                KeyCode::Char('q'),
-                Held::SUPER,
-                Some((Key::Char('q'), NONE)),
-            ),
-            (KeyCode::Null, none, Some((Key::Char(' '), CTRL))),
-            (KeyCode::Enter, none, Some((Key::Enter, NONE))),
-            (KeyCode::Tab, none, Some((Key::Tab, NONE))),
-            (KeyCode::BackTab, none, Some((Key::Tab, SHIFT))),
-            (KeyCode::BackTab, Held::SHIFT, Some((Key::Tab, SHIFT))),
-            (KeyCode::Backspace, none, Some((Key::Backspace, NONE))),
-            (KeyCode::Esc, none, Some((Key::Escape, NONE))),
-            (KeyCode::Up, none, Some((Key::Up, NONE))),
-            (KeyCode::Down, Held::SHIFT, Some((Key::Down, SHIFT))),
-            (KeyCode::Left, Held::CONTROL, Some((Key::Left, CTRL))),
-            (KeyCode::Right, Held::ALT, Some((Key::Right, ALT))),
-            (KeyCode::Home, none, Some((Key::Home, NONE))),
-            (KeyCode::End, none, Some((Key::End, NONE))),
-            (KeyCode::PageUp, none, Some((Key::PageUp, NONE))),
-            (KeyCode::PageDown, none, Some((Key::PageDown, NONE))),
-            (KeyCode::Insert, none, Some((Key::Insert, NONE))),
-            (KeyCode::Delete, none, Some((Key::Delete, NONE))),
-            (KeyCode::F(1), none, Some((Key::Function(1), NONE))),
-            (KeyCode::F(12), none, Some((Key::Function(12), NONE))),
-            (KeyCode::F(13), none, None),
-            (KeyCode::CapsLock, none, None),
-            (KeyCode::PrintScreen, none, None),
-            (
-                KeyCode::Modifier(event::ModifierKeyCode::LeftShift),
-                none,
-                None,
-            ),
+            (KeyCode::Char('q'), Held::SUPER, Key::Char('q'), NONE),
+            (KeyCode::Null, none, Key::Char(' '), CTRL),
+            (KeyCode::Enter, none, Key::Enter, NONE),
+            (KeyCode::Tab, none, Key::Tab, NONE),
+            (KeyCode::BackTab, none, Key::Tab, SHIFT),
+            (KeyCode::BackTab, Held::SHIFT, Key::Tab, SHIFT),
+            (KeyCode::Backspace, none, Key::Backspace, NONE),
+            (KeyCode::Esc, none, Key::Escape, NONE),
+            (KeyCode::Up, none, Key::Up, NONE),
+            (KeyCode::Down, Held::SHIFT, Key::Down, SHIFT),
+            (KeyCode::Left, Held::CONTROL, Key::Left, CTRL),
+            (KeyCode::Right, Held::ALT, Key::Right, ALT),
+            (KeyCode::Home, none, Key::Home, NONE),
+            (KeyCode::End, none, Key::End, NONE),
+            (KeyCode::PageUp, none, Key::PageUp, NONE),
+            (KeyCode::PageDown, none, Key::PageDown, NONE),
+            (KeyCode::Insert, none, Key::Insert, NONE),
+            (KeyCode::Delete, none, Key::Delete, NONE),
+            (KeyCode::F(1), none, Key::Function(1), NONE),
+            (KeyCode::F(12), none, Key::Function(12), NONE),
         ] {
-            let want = want.map(|(key, modifiers)| KeyInput::Key { key, modifiers });
             let event = Event::Key(KeyEvent::new(code, held));
+            let want = Some(KeyInput::Key { key, modifiers });
             assert_eq!(key_input(&event, AREA), want, "{code:?} {held:?}");
+        }
+        let left_shift = KeyCode::Modifier(event::ModifierKeyCode::LeftShift);
+        for code in [
+            KeyCode::F(13),
+            KeyCode::CapsLock,
+            KeyCode::PrintScreen,
+            left_shift,
+        ] {
+            let event = Event::Key(KeyEvent::new(code, none));
+            assert_eq!(key_input(&event, AREA), None, "{code:?}");
         }
     }
 
@@ -213,53 +201,45 @@ mod tests {
 
     #[test]
     fn mouse_position_is_relative_to_the_area() {
-        for (kind, at, want) in [
+        use MouseEventKind::{Down, Drag, Moved, ScrollDown, ScrollLeft, ScrollUp, Up};
+        use event::MouseButton as Pressed;
+        for (kind, [column, row], want) in [
             (
-                MouseEventKind::Down(event::MouseButton::Left),
-                (10, 5),
+                Down(Pressed::Left),
+                [10, 5],
                 Some((MouseKind::Press(MouseButton::Left), 0, 0)),
             ),
             (
-                MouseEventKind::Up(event::MouseButton::Right),
-                (12, 6),
+                Up(Pressed::Right),
+                [12, 6],
                 Some((MouseKind::Release(MouseButton::Right), 2, 1)),
             ),
             (
-                MouseEventKind::Drag(event::MouseButton::Middle),
-                (89, 28),
+                Drag(Pressed::Middle),
+                [89, 28],
                 Some((MouseKind::Drag(MouseButton::Middle), 79, 23)),
             ),
-            (
-                MouseEventKind::Moved,
-                (10, 5),
-                Some((MouseKind::Move, 0, 0)),
-            ),
-            (
-                MouseEventKind::ScrollUp,
-                (10, 5),
-                Some((MouseKind::WheelUp, 0, 0)),
-            ),
-            (
-                MouseEventKind::ScrollDown,
-                (10, 5),
-                Some((MouseKind::WheelDown, 0, 0)),
-            ),
-            (MouseEventKind::ScrollLeft, (10, 5), None),
-            (MouseEventKind::Moved, (9, 5), None),
-            (MouseEventKind::Moved, (90, 5), None),
+            (Moved, [10, 5], Some((MouseKind::Move, 0, 0))),
+            (ScrollUp, [10, 5], Some((MouseKind::WheelUp, 0, 0))),
+            (ScrollDown, [10, 5], Some((MouseKind::WheelDown, 0, 0))),
+            (ScrollLeft, [10, 5], None),
+            (Moved, [9, 5], None),
+            (Moved, [90, 5], None),
         ] {
+            let modifiers = Held::NONE;
             let event = MouseEvent {
                 kind,
-                column: at.0,
-                row: at.1,
-                modifiers: Held::NONE,
+                column,
+                row,
+                modifiers,
             };
             let want = want.map(|(kind, col, row)| {
+                let modifiers = NONE;
                 KeyInput::Mouse(MouseInput {
                     kind,
                     col,
                     row,
-                    modifiers: NONE,
+                    modifiers,
                 })
             });
             assert_eq!(key_input(&Event::Mouse(event), AREA), want);
@@ -269,18 +249,13 @@ mod tests {
     #[test]
     fn paste_and_focus_are_input_and_a_resize_is_not() {
         let text = "a\nb".to_owned();
-        assert_eq!(
-            key_input(&Event::Paste(text.clone()), AREA),
-            Some(KeyInput::Paste(text))
-        );
-        assert_eq!(
-            key_input(&Event::FocusGained, AREA),
-            Some(KeyInput::Focus(true))
-        );
-        assert_eq!(
-            key_input(&Event::FocusLost, AREA),
-            Some(KeyInput::Focus(false))
-        );
-        assert_eq!(key_input(&Event::Resize(1, 1), AREA), None);
+        for (event, want) in [
+            (Event::Paste(text.clone()), Some(KeyInput::Paste(text))),
+            (Event::FocusGained, Some(KeyInput::Focus(true))),
+            (Event::FocusLost, Some(KeyInput::Focus(false))),
+            (Event::Resize(1, 1), None),
+        ] {
+            assert_eq!(key_input(&event, AREA), want);
+        }
     }
 }

@@ -119,6 +119,8 @@ mod tests {
 
     #[test]
     fn output_so_far_counts_all_output() {
+        let earlier = || part(100, 7, b"a\nb\n");
+        let (lines, long) = (b"a\nb\nc\nd\n", b"0123456789\nabcdefghij\n");
         for (part, requested, text, ranges, total_lines, dropped, from) in [
             (
                 part(0, 0, b"a\nb\n"),
@@ -132,7 +134,7 @@ mod tests {
             (part(0, 0, b""), 0, "", vec![], 0, (0, 0), 0),
             // First more lines than the window holds, then more bytes.
             (
-                part(0, 0, b"a\nb\nc\nd\n"),
+                part(0, 0, lines),
                 0,
                 "b\nc\nd\n",
                 vec![[2, 4]],
@@ -141,7 +143,7 @@ mod tests {
                 2,
             ),
             (
-                part(0, 0, b"0123456789\nabcdefghij\n"),
+                part(0, 0, long),
                 0,
                 "abcdefghij\n",
                 vec![[2, 2]],
@@ -150,24 +152,8 @@ mod tests {
                 11,
             ),
             // Earlier output is counted, whether it was requested or not.
-            (
-                part(100, 7, b"a\nb\n"),
-                100,
-                "a\nb\n",
-                vec![[8, 9]],
-                9,
-                (100, 7),
-                100,
-            ),
-            (
-                part(100, 7, b"a\nb\n"),
-                0,
-                "a\nb\n",
-                vec![[8, 9]],
-                9,
-                (100, 7),
-                100,
-            ),
+            (earlier(), 100, "a\nb\n", vec![[8, 9]], 9, (100, 7), 100),
+            (earlier(), 0, "a\nb\n", vec![[8, 9]], 9, (100, 7), 100),
         ] {
             let is_all = part.from <= requested && dropped.0 == part.from;
             let so_far = OutputSoFar::of(&part, requested, None, TEST_WINDOW);

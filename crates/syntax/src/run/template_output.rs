@@ -343,101 +343,52 @@ mod tests {
     #[test]
     fn template_is_printed_with_its_text() {
         let hole = Value::unknown(UnknownCause::Output);
-        for (name, words, expect) in [
+        // A program and its arguments, and the output, in which `…` stands for the hole.
+        for (command, expect) in [
+            (r#"awk :: {print "rm " $1}"#, "rm …\n"),
+            (r#"awk :: -F: :: /x/ {print "a", $NF "/b"; x}"#, "a …/b\n"),
+            (r#"gawk :: {printf "kill %s\n", $2}"#, "kill …\n\n"),
+            ("awk :: {print $2}", ""),
             (
-                "awk",
-                &[r#"{print "rm " $1}"#][..],
-                "rm <the output of a command>\n",
+                r#"jq :: -r :: .[] | "rm -rf /\(.name | tostring)/x""#,
+                "rm -rf /…/x\n",
+            ),
+            ("jq :: select(.a == 1) | .b", ""),
+            (
+                "python3 :: -c :: import os\nfor f in os.listdir():\n  print(f'rm {f}')",
+                "rm …\n",
+            ),
+            (r#"perl :: -ne :: chomp; print "rm $_\n""#, "rm $_\n\n"),
+            (r#"ruby :: -ne :: puts "rm #{$_}""#, "rm …\n"),
+            (
+                "sqlite3 :: x.db :: select 'rm ' || path from files",
+                "rm …\n",
+            ),
+            (r"sed :: -e :: s/^/rm \//; s/$/x/", "rm /…x\n"),
+            (r"sed :: s|\(.*\)|rm \1|", "rm …\n"),
+            ("sed :: s/a/b/", ""),
+            ("sed :: s/^/\"/; s/$/\"/", ""),
+            (
+                r#"kubectl :: get :: ns :: -o :: jsonpath={range .items[*]}rm {.a}{"\n"}{end}"#,
+                "rm …\n",
             ),
             (
-                "awk",
-                &["-F:", r#"/x/ {print "a", $NF "/b"; x}"#],
-                "a <the output of a command>/b\n",
+                "git :: for-each-ref :: --format=git push %(refname) :: refs",
+                "git push …\n",
             ),
-            (
-                "gawk",
-                &[r#"{printf "kill %s\n", $2}"#],
-                "kill <the output of a command>\n\n",
-            ),
-            ("awk", &["{print $2}"], ""),
-            (
-                "jq",
-                &["-r", r#".[] | "rm -rf /\(.name | tostring)/x""#],
-                "rm -rf /<the output of a command>/x\n",
-            ),
-            ("jq", &["select(.a == 1) | .b"], ""),
-            (
-                "python3",
-                &[
-                    "-c",
-                    "import os\nfor f in os.listdir():\n  print(f'rm {f}')",
-                ],
-                "rm <the output of a command>\n",
-            ),
-            ("perl", &["-ne", r#"chomp; print "rm $_\n""#], "rm $_\n\n"),
-            (
-                "ruby",
-                &["-ne", r#"puts "rm #{$_}""#],
-                "rm <the output of a command>\n",
-            ),
-            (
-                "sqlite3",
-                &["x.db", "select 'rm ' || path from files"],
-                "rm <the output of a command>\n",
-            ),
-            (
-                "sed",
-                &["-e", r"s/^/rm \//; s/$/x/"],
-                "rm /<the output of a command>x\n",
-            ),
-            (
-                "sed",
-                &[r"s|\(.*\)|rm \1|"],
-                "rm <the output of a command>\n",
-            ),
-            ("sed", &["s/a/b/"], ""),
-            ("sed", &["s/^/\"/; s/$/\"/"], ""),
-            (
-                "kubectl",
-                &[
-                    "get",
-                    "ns",
-                    "-o",
-                    r#"jsonpath={range .items[*]}rm {.a}{"\n"}{end}"#,
-                ],
-                "rm <the output of a command>\n",
-            ),
-            (
-                "git",
-                &["for-each-ref", "--format=git push %(refname)", "refs"],
-                "git push <the output of a command>\n",
-            ),
-            ("git", &["for-each-ref", "--format=%(refname)"], ""),
-            (
-                "git",
-                &["branch", "--format", "rm %(refname)"],
-                "rm <the output of a command>\n",
-            ),
-            (
-                "git",
-                &["log", "-1", "--pretty=format:a %h b"],
-                "a <the output of a command> b\n",
-            ),
-            (
-                "podman",
-                &["ps", "--format", "rm {{.Names}}"],
-                "rm <the output of a command>\n",
-            ),
-            (
-                "find",
-                &[".", "-printf", r"rm /%f\n"],
-                "rm /<the output of a command>\n\n",
-            ),
-            ("git", &["status", "--format=a %(x)"], ""),
+            ("git :: for-each-ref :: --format=%(refname)", ""),
+            ("git :: branch :: --format :: rm %(refname)", "rm …\n"),
+            ("git :: log :: -1 :: --pretty=format:a %h b", "a … b\n"),
+            ("podman :: ps :: --format :: rm {{.Names}}", "rm …\n"),
+            (r"find :: . :: -printf :: rm /%f\n", "rm /…\n\n"),
+            ("git :: status :: --format=a %(x)", ""),
         ] {
-            let values: Vec<Value> = words.iter().map(|word| Value::text(*word)).collect();
+            let mut words = command.split(" :: ");
+            let name = words.next().unwrap();
+            let values: Vec<Value> = words.map(Value::text).collect();
             let out = template_output(name, &values, None, &hole).map(|out| out.to_string());
-            assert_eq!(out.as_deref().unwrap_or(""), expect, "{words:?}");
+            let expect = expect.replace('…', "<the output of a command>");
+            assert_eq!(out.unwrap_or_default(), expect, "{command}");
         }
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod text;
 use crate::profile_tool::{ProfileTool, ReaderTool};
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, Timeouts, Truncation,
+    words,
 };
 use agent_bash_sink::Naming;
 use std::time::Duration;
@@ -33,21 +34,8 @@ pub const STANDARD: Profile = Profile {
     pty: true,
     survivors: SurvivorPolicy::Adopt,
     completion_status: false,
-    schema_fields: &[
-        "command",
-        "mode",
-        "timeout",
-        "wait",
-        "cwd",
-        "head",
-        "tail",
-        "show",
-        "show_kb",
-        "session",
-        "pty",
-        "env",
-        "stdin",
-        "description",
+    schema_fields: words![
+        "command mode timeout wait cwd head tail show show_kb session pty env stdin description",
     ],
 };
 

@@ -3,7 +3,7 @@
 //!
 //! A program that fails without such a message is not recognised.
 
-use agent_bash_core::{Notice, NoticeKind};
+use agent_bash_core::{Notice, NoticeKind, words};
 
 /// Messages of a program, and the advice to the model.
 struct PromptRow {
@@ -113,14 +113,8 @@ const ROWS: &[PromptRow] = &[
 ];
 
 /// Ends of a question that is answered with yes or no.
-const QUESTION_ENDS: [&str; 6] = [
-    "[y/n]",
-    "(y/n)",
-    "[yes/no]",
-    "(yes/no)",
-    "(yes/no/[fingerprint])",
-    "[y/n/q]",
-];
+const QUESTION_ENDS: &[&str] =
+    words!["[y/n] (y/n) [yes/no] (yes/no) (yes/no/[fingerprint]) [y/n/q]"];
 
 /// Whether the user could answer the prompts of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! patterns and includes are unknown.
 
 use super::candidate::{Candidate, NamePrefix};
+use agent_bash::core::words;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -14,20 +15,8 @@ const MAX_MAKEFILE_BYTES: u64 = 1 << 20;
 
 /// Options that take a word. With one of them, except `-j`, no targets are completed: most change
 /// which makefile or directory `make` reads.
-const OPTIONS_WITH_WORD: [&str; 12] = [
-    "-C",
-    "-E",
-    "-I",
-    "-W",
-    "-f",
-    "-j",
-    "-l",
-    "-o",
-    "--directory",
-    "--eval",
-    "--file",
-    "--makefile",
-];
+const OPTIONS_WITH_WORD: &[&str] =
+    words!["-C -E -I -W -f -j -l -o --directory --eval --file --makefile"];
 
 /// Returns the targets that may follow these words. `None` if the word is not a target.
 pub(super) fn complete(

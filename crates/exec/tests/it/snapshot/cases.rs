@@ -20,16 +20,40 @@ pub(crate) struct Case {
     pub(crate) options: bool,
 }
 
-const NOTHING: Case = Case {
-    rc: "",
-    functions: "",
-    aliases: "",
-    scripts: &[],
-    skipped: None,
-    hangs_in: None,
-    daemons: 0,
-    options: false,
-};
+/// A configuration without an effect on calls.
+const fn nothing(rc: &'static str) -> Case {
+    Case {
+        rc,
+        functions: "",
+        aliases: "",
+        scripts: &[],
+        skipped: None,
+        hangs_in: None,
+        daemons: 0,
+        options: false,
+    }
+}
+
+/// A configuration that defines only functions.
+const fn defines(
+    rc: &'static str,
+    functions: &'static str,
+    scripts: &'static [(&'static str, &'static str)],
+) -> Case {
+    Case {
+        functions,
+        scripts,
+        ..nothing(rc)
+    }
+}
+
+/// A configuration without a snapshot.
+const fn skipped(rc: &'static str, why: &'static str) -> Case {
+    Case {
+        skipped: Some(why),
+        ..nothing(rc)
+    }
+}
 
 /// Scripts that do the same with a snapshot and in a bare shell.
 pub(crate) const LIKE_BARE: &[&str] = &[
@@ -56,99 +80,64 @@ pub(crate) const LIKE_BARE: &[&str] = &[
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        rc: "quiet",
         functions: "quiet_one quiet_two",
         aliases: "quiet",
         // Aliases are expanded.
         options: true,
-        ..NOTHING
+        ..nothing("quiet")
     },
     Case {
-        rc: "plain",
-        functions: "greet with-dash with.dot",
         aliases: "gs hi ..",
-        scripts: &[
-            (
-                "hi; greet you; with-dash | cat; (with.dot)",
-                "hello there\nhello you\ndashed\ndotted\n",
-            ),
-            ("cd /usr/lib\n..; pwd", "/usr\n"),
-            (
-                "shopt globstar nullglob failglob; set -o | grep pipefail",
-                "globstar       \ton\nnullglob       \ton\nfailglob       \toff\npipefail       \ton\n",
-            ),
-            ("false | true; echo $?", "1\n"),
-            (
-                "echo \"$PATH\"; echo \"${EDITOR-}${SOMETHING-}\"",
-                "/opt/mine:/usr/local/bin:/usr/bin:/bin\nelse\n",
-            ),
-            (
-                "greet() { echo mine; }; greet; unalias hi; alias hi || echo gone",
-                "mine\ngone\n",
-            ),
-        ],
         options: true,
-        ..NOTHING
+        ..defines(
+            "plain",
+            "greet with-dash with.dot",
+            &[
+                (
+                    "hi; greet you; with-dash | cat; (with.dot)",
+                    "hello there\nhello you\ndashed\ndotted\n",
+                ),
+                ("cd /usr/lib\n..; pwd", "/usr\n"),
+                (
+                    "shopt globstar nullglob failglob; set -o | grep pipefail",
+                    "globstar       \ton\nnullglob       \ton\nfailglob       \toff\npipefail       \ton\n",
+                ),
+                ("false | true; echo $?", "1\n"),
+                (
+                    "echo \"$PATH\"; echo \"${EDITOR-}${SOMETHING-}\"",
+                    "/opt/mine:/usr/local/bin:/usr/bin:/bin\nelse\n",
+                ),
+                (
+                    "greet() { echo mine; }; greet; unalias hi; alias hi || echo gone",
+                    "mine\ngone\n",
+                ),
+            ],
+        )
     },
+    nothing("empty"),
     Case {
-        rc: "empty",
-        ..NOTHING
-    },
-    Case {
-        rc: "hangs",
-        skipped: Some("takes longer than"),
         hangs_in: Some("bash"),
-        ..NOTHING
+        ..skipped("hangs", "takes longer than")
     },
     Case {
-        rc: "sleeps",
-        skipped: Some("takes longer than"),
         hangs_in: Some("sleep"),
-        ..NOTHING
+        ..skipped("sleeps", "takes longer than")
     },
     Case {
-        rc: "stops",
-        skipped: Some("takes longer than"),
         hangs_in: Some("bash"),
-        ..NOTHING
+        ..skipped("stops", "takes longer than")
     },
+    defines("exits", "early", &[("early", "early\n")]),
+    skipped("kills", "(SIGKILL)"),
+    defines("execs", "early", &[("early && echo early", "early\n")]),
+    nothing("execs_and_stays"),
     Case {
-        rc: "exits",
-        functions: "early",
-        scripts: &[("early", "early\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "kills",
-        skipped: Some("(SIGKILL)"),
-        ..NOTHING
-    },
-    Case {
-        rc: "execs",
-        functions: "early",
-        scripts: &[("early && echo early", "early\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "execs_and_stays",
-        ..NOTHING
-    },
-    Case {
-        rc: "execs_interactive",
-        functions: "stayed",
         aliases: "st",
-        scripts: &[("st", "stayed\n")],
         options: true,
-        ..NOTHING
+        ..defines("execs_interactive", "stayed", &[("st", "stayed\n")])
     },
+    defines("builtin_exec", "early", &[("early", "early\n")]),
     Case {
-        rc: "builtin_exec",
-        functions: "early",
-        scripts: &[("early", "early\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "variables",
         // One function needs a secret, and another calls that function.
         functions: "module z authorize",
         scripts: &[
@@ -163,107 +152,81 @@ pub(crate) const CASES: &[Case] = &[
             ("uses_token 2>/dev/null || echo $?", "127\n"),
         ],
         options: true,
-        ..NOTHING
+        ..nothing("variables")
     },
     Case {
-        rc: "limits",
-        functions: "limited",
-        scripts: &[
-            ("limited", "0027\n200\n"),
-            ("bash -c 'umask; ulimit -n'", "0027\n200\n"),
-        ],
         options: true,
-        ..NOTHING
+        ..defines(
+            "limits",
+            "limited",
+            &[
+                ("limited", "0027\n200\n"),
+                ("bash -c 'umask; ulimit -n'", "0027\n200\n"),
+            ],
+        )
     },
+    defines("hook", "_hook", &[]),
+    defines("locks", "locked", &[]),
+    defines("prints", "told", &[("told", "told\n")]),
+    skipped("writes_there", "reported its definitions"),
+    skipped("prints_its_end", "reported its definitions"),
+    defines("asks", "asked", &[("asked", "asked\n")]),
     Case {
-        rc: "hook",
-        functions: "_hook",
-        ..NOTHING
-    },
-    Case {
-        rc: "locks",
-        functions: "locked",
-        ..NOTHING
-    },
-    Case {
-        rc: "prints",
-        functions: "told",
-        scripts: &[("told", "told\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "writes_there",
-        skipped: Some("reported its definitions"),
-        ..NOTHING
-    },
-    Case {
-        rc: "prints_its_end",
-        skipped: Some("reported its definitions"),
-        ..NOTHING
-    },
-    Case {
-        rc: "asks",
-        functions: "asked",
-        scripts: &[("asked", "asked\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "daemon",
         // One daemon for each cache that reads the configuration.
         daemons: 2,
         functions: "agent",
         scripts: &[("agent", "agent\n")],
-        ..NOTHING
+        ..nothing("daemon")
     },
+    defines(
+        "forks",
+        "forked",
+        &[("forked", "forked\n"), ("jobs; echo ${#COPROC[@]}", "0\n")],
+    ),
     Case {
-        rc: "forks",
-        functions: "forked",
-        scripts: &[("forked", "forked\n"), ("jobs; echo ${#COPROC[@]}", "0\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "strict",
-        functions: "before after",
-        scripts: &[
-            (
-                "before; after; set -o | grep -e errexit -e nounset -e pipefail | wc -l; echo $-",
-                "before\nafter\n3\nehuBc\n",
-            ),
-            ("echo one; false; echo two", "one\n"),
-            ("echo one; echo $nothing; echo two", "one\n"),
-        ],
         options: true,
-        ..NOTHING
+        ..defines(
+            "strict",
+            "before after",
+            &[
+                (
+                    "before; after; set -o | grep -e errexit -e nounset -e pipefail | wc -l; echo $-",
+                    "before\nafter\n3\nehuBc\n",
+                ),
+                ("echo one; false; echo two", "one\n"),
+                ("echo one; echo $nothing; echo two", "one\n"),
+            ],
+        )
     },
     Case {
-        rc: "unbound",
-        functions: "before after",
-        scripts: &[("before; after", "before\nafter\n")],
         options: true,
-        ..NOTHING
+        ..defines(
+            "unbound",
+            "before after",
+            &[("before; after", "before\nafter\n")],
+        )
     },
     Case {
-        rc: "extglob",
-        functions: "kind",
-        scripts: &[
-            ("kind 12; kind a.txt; kind b", "number\ntext\nother\n"),
-            ("case ab in @(ab|c)) echo yes;; esac", "yes\n"),
-        ],
         options: true,
-        ..NOTHING
+        ..defines(
+            "extglob",
+            "kind",
+            &[
+                ("kind 12; kind a.txt; kind b", "number\ntext\nother\n"),
+                ("case ab in @(ab|c)) echo yes;; esac", "yes\n"),
+            ],
+        )
     },
     Case {
-        rc: "extglob_off_again",
         functions: "kind",
         // The configuration loads, and works as in the user's own shell.
         scripts: &[
             ("kind a; kind c", "other\nother\n"),
             ("shopt -q extglob || echo off", "off\n"),
         ],
-        ..NOTHING
+        ..nothing("extglob_off_again")
     },
     Case {
-        rc: "odd_aliases",
         aliases: "- ~ ..... @ * quoted lines trailing word +x !!",
         scripts: &[
             ("cd /usr; cd /etc\n-; pwd", "/usr\n/usr\n"),
@@ -274,186 +237,159 @@ pub(crate) const CASES: &[Case] = &[
             ("@; * a", "at\nstar a\n"),
         ],
         options: true,
-        ..NOTHING
+        ..nothing("odd_aliases")
     },
     Case {
-        rc: "keywords",
         aliases: "kept",
         scripts: &[("if true; then { [[ a ]] && ! false; kept; }; fi", "kept\n")],
         options: true,
-        ..NOTHING
+        ..nothing("keywords")
     },
     Case {
-        rc: "readonly",
-        functions: "fixed",
-        scripts: &[(
-            "fixed; fixed() { echo mine; }; fixed; IFS=,; echo \"$PATH\"",
-            "fixed\nmine\n/opt/readonly:/usr/local/bin:/usr/bin:/bin\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "readonly",
+            "fixed",
+            &[(
+                "fixed; fixed() { echo mine; }; fixed; IFS=,; echo \"$PATH\"",
+                "fixed\nmine\n/opt/readonly:/usr/local/bin:/usr/bin:/bin\n",
+            )],
+        )
     },
     Case {
-        rc: "odd_path",
-        functions: "odd",
-        scripts: &[(
-            "echo \"$PATH\"; odd; ls -d /",
-            "/opt/it's \"quoted\" $HOME `id`:/usr/local/bin:/usr/bin:/bin:/opt/new\nline:/opt/ü\nodd\n/\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "odd_path",
+            "odd",
+            &[(
+                "echo \"$PATH\"; odd; ls -d /",
+                "/opt/it's \"quoted\" $HOME `id`:/usr/local/bin:/usr/bin:/bin:/opt/new\nline:/opt/ü\nodd\n/\n",
+            )],
+        )
     },
+    defines(
+        "no_path",
+        "lost",
+        &[("echo $PATH", "/usr/local/bin:/usr/bin:/bin\n")],
+    ),
     Case {
-        rc: "no_path",
-        functions: "lost",
-        scripts: &[("echo $PATH", "/usr/local/bin:/usr/bin:/bin\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "many",
-        functions: "*",
-        scripts: &[(
-            "compgen -A function | wc -l; compgen -a | wc -l; many_400 a; m_7",
-            "400\n400\n400\n7\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "many",
+            "*",
+            &[(
+                "compgen -A function | wc -l; compgen -a | wc -l; many_400 a; m_7",
+                "400\n400\n400\n7\n",
+            )],
+        )
     },
     Case {
-        rc: "debian",
         aliases: "ll la l alert",
         scripts: &[(
             "alias ll; echo \"${PS1-none}${HISTSIZE-none}\"",
             "alias ll='ls -alF'\nnonenone\n",
         )],
         options: true,
-        ..NOTHING
+        ..nothing("debian")
     },
+    defines("prompt", "prompted", &[]),
     Case {
-        rc: "prompt",
-        functions: "prompted",
-        ..NOTHING
-    },
-    Case {
-        rc: "secrets",
-        functions: "plain",
         aliases: "open",
-        scripts: &[(
-            "echo \"${GITHUB_TOKEN-}${DATABASE_URL-}${SECRET_IN_A_VARIABLE-}\"",
-            "\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "secrets",
+            "plain",
+            &[(
+                "echo \"${GITHUB_TOKEN-}${DATABASE_URL-}${SECRET_IN_A_VARIABLE-}\"",
+                "\n",
+            )],
+        )
     },
+    defines(
+        "secret_path",
+        "pathed",
+        &[("echo $PATH", "/usr/local/bin:/usr/bin:/bin\n")],
+    ),
     Case {
-        rc: "secret_path",
-        functions: "pathed",
-        scripts: &[("echo $PATH", "/usr/local/bin:/usr/bin:/bin\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "shadows",
-        functions: "__ab_cd __ab_entered cd lsd",
         aliases: "lsr",
-        scripts: &[(
-            "lsr; echo hi; cd /; pwd; ls -d /; type -t rm grep cd builtin",
-            "/\nhi\n/\n/\nfile\nfile\nfunction\nbuiltin\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "shadows",
+            "__ab_cd __ab_entered cd lsd",
+            &[(
+                "lsr; echo hi; cd /; pwd; ls -d /; type -t rm grep cd builtin",
+                "/\nhi\n/\n/\nfile\nfile\nfunction\nbuiltin\n",
+            )],
+        )
     },
     Case {
-        rc: "syntax_error",
-        functions: "before",
         aliases: "bef",
-        scripts: &[("bef", "before\n")],
         options: true,
-        ..NOTHING
+        ..defines("syntax_error", "before", &[("bef", "before\n")])
     },
     Case {
-        rc: "traps",
-        functions: "trapped",
-        scripts: &[(
-            "trapped; trap; echo \"${PROMPT_COMMAND-}${PS4-}\"",
-            "trapped\n+ \n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "traps",
+            "trapped",
+            &[(
+                "trapped; trap; echo \"${PROMPT_COMMAND-}${PS4-}\"",
+                "trapped\n+ \n",
+            )],
+        )
     },
+    defines("debug_trap", "trapped", &[]),
     Case {
-        rc: "debug_trap",
-        functions: "trapped",
-        ..NOTHING
-    },
-    Case {
-        rc: "exported_options",
-        functions: "shared",
-        scripts: &[(
-            "shared; echo *; env | grep -e OPTS -e FUNC; bash -c 'echo \"$-\"'",
-            "shared\n*\nBASH_FUNC_shared%%=() {  echo shared\nhBc\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "exported_options",
+            "shared",
+            &[(
+                "shared; echo *; env | grep -e OPTS -e FUNC; bash -c 'echo \"$-\"'",
+                "shared\n*\nBASH_FUNC_shared%%=() {  echo shared\nhBc\n",
+            )],
+        )
     },
+    defines("noexec", "early late", &[("early; late", "early\nlate\n")]),
+    defines(
+        "onecmd",
+        "early late",
+        &[("early; late; echo $-", "early\nlate\nhBc\n")],
+    ),
     Case {
-        rc: "noexec",
-        functions: "early late",
-        scripts: &[("early; late", "early\nlate\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "onecmd",
-        functions: "early late",
-        scripts: &[("early; late; echo $-", "early\nlate\nhBc\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "tracing",
-        functions: "traced",
-        scripts: &[("traced; case $- in *x*) echo x;; esac", "traced\nx\n")],
         options: true,
-        ..NOTHING
+        ..defines(
+            "tracing",
+            "traced",
+            &[("traced; case $- in *x*) echo x;; esac", "traced\nx\n")],
+        )
     },
     Case {
-        rc: "globs",
-        functions: "globs",
         aliases: "gl",
-        scripts: &[(
-            "gl; echo *; echo {a,b}; set -o | grep -c -e 'posix.*on' -e 'noclobber.*on' -e 'keyword.*on'; shopt nocasematch dotglob extdebug | grep -c on",
-            "globs\n*\n{a,b}\n3\n3\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "globs",
+            "globs",
+            &[(
+                "gl; echo *; echo {a,b}; set -o | grep -c -e 'posix.*on' -e 'noclobber.*on' -e 'keyword.*on'; shopt nocasematch dotglob extdebug | grep -c on",
+                "globs\n*\n{a,b}\n3\n3\n",
+            )],
+        )
     },
     Case {
-        rc: "no_alias_expansion",
         aliases: "hi",
         scripts: &[("hi || echo no", "no\n")],
-        ..NOTHING
+        ..nothing("no_alias_expansion")
     },
+    defines("restricted", "early", &[]),
+    defines("closes", "early", &[]),
+    skipped("huge", "more than 4 MiB"),
+    defines(
+        "heredoc",
+        "usage",
+        &[("usage a", "usage: it's a \"x\" $y\nraw $1 }\nhere a\n")],
+    ),
     Case {
-        rc: "restricted",
-        functions: "early",
-        ..NOTHING
-    },
-    Case {
-        rc: "closes",
-        functions: "early",
-        ..NOTHING
-    },
-    Case {
-        rc: "huge",
-        skipped: Some("more than 4 MiB"),
-        ..NOTHING
-    },
-    Case {
-        rc: "heredoc",
-        functions: "usage",
-        scripts: &[("usage a", "usage: it's a \"x\" $y\nraw $1 }\nhere a\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "unreadable",
         functions: "before hard 12 subshell",
         scripts: &[(
             "x=v; hard x; subshell; 12",
@@ -461,38 +397,22 @@ pub(crate) const CASES: &[Case] = &[
         )],
         // Aliases are expanded.
         options: true,
-        ..NOTHING
+        ..nothing("unreadable")
     },
+    defines("binary", "early late", &[("early", "early\n")]),
     Case {
-        rc: "binary",
-        functions: "early late",
-        scripts: &[("early", "early\n")],
-        ..NOTHING
-    },
-    Case {
-        rc: "terminal",
-        functions: "first size last",
-        scripts: &[(
-            "first; echo ${OF_TERMINAL-unset} $ANSWER; [ -t 0 ] || echo none",
-            "first\nunset []\nnone\n",
-        )],
         options: true,
-        ..NOTHING
+        ..defines(
+            "terminal",
+            "first size last",
+            &[(
+                "first; echo ${OF_TERMINAL-unset} $ANSWER; [ -t 0 ] || echo none",
+                "first\nunset []\nnone\n",
+            )],
+        )
     },
-    Case {
-        rc: "no_newline",
-        functions: "last",
-        scripts: &[("last", "last\n")],
-        ..NOTHING
-    },
+    defines("no_newline", "last", &[("last", "last\n")]),
     // Bash cannot read it either.
-    Case {
-        rc: "crlf",
-        ..NOTHING
-    },
-    Case {
-        rc: "bom",
-        functions: "kept \u{feff}bom",
-        ..NOTHING
-    },
+    nothing("crlf"),
+    defines("bom", "kept \u{feff}bom", &[]),
 ];

@@ -75,14 +75,8 @@ fn launch_or_untraced(
         other => return other,
     };
     let untraced = marked.without_trace();
-    let mut launched = launch(start, &untraced, inherited, network, passed_on)?;
-    if let Event::Running {
-        untraced_reason, ..
-    } = &mut launched.event
-    {
-        *untraced_reason = Some(reason);
-    }
-    Ok(launched)
+    let launched = launch(start, &untraced, inherited, network, passed_on)?;
+    Ok(launched.with_untraced_reason(reason))
 }
 
 fn launch(

@@ -80,8 +80,11 @@ pub(super) fn launch(
 
 impl LaunchedShell {
     /// Marks the shell as untraced, with the reason.
-    fn with_untraced_reason(mut self, reason: String) -> Self {
+    pub(super) fn with_untraced_reason(mut self, reason: String) -> Self {
         if let Event::Started {
+            untraced_reason, ..
+        }
+        | Event::Running {
             untraced_reason, ..
         } = &mut self.event
         {
