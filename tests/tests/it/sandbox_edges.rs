@@ -353,11 +353,7 @@ fn changed_git_programs_and_hooks_are_named() -> Result<()> {
             "mkdir .git/rebase-merge; echo x/y > .git/rebase-merge/strategy",
             "rebase-merge/strategy",
         ),
-        (
-            "",
-            "ln -sf /outside .git/COMMIT_EDITMSG",
-            ".git/COMMIT_EDITMSG",
-        ),
+        ("", "ln -sf /outside .git/FETCH_HEAD", ".git/FETCH_HEAD"),
         (
             "",
             "mkdir -p objects refs pkg/.vscode; cp .git/HEAD .; : > pkg/.vscode/tasks.json",

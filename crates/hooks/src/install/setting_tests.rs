@@ -24,9 +24,9 @@ fn link(setting: &ShellSetting) -> String {
 /// Returns the setting that the agent reads, from a text without comments.
 fn value(setting: &ShellSetting, text: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
-    let path = setting.keys.iter().chain(&setting.member);
-    let pointer: String = path.map(|name| format!("/{name}")).collect();
-    value.pointer(&pointer).cloned().unwrap_or_default()
+    let mut path = setting.keys.iter().chain(&setting.member);
+    let found = path.try_fold(&value, |at, name| at.get(name));
+    found.cloned().unwrap_or_default()
 }
 
 /// Realistic settings files. The last three have comments or trailing commas.
