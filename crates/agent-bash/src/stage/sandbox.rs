@@ -209,7 +209,7 @@ impl RequestedSandbox {
             sandbox.pool = prepared.pool;
             sandbox.before = Some(prepared.before);
             sandbox.names = prepared.names;
-            sandbox.dropped_git_keys = prepared.dropped_git_keys;
+            sandbox.dropped_git_keys = tool.sandbox.take_dropped_git_keys();
         }
         Ok(sandbox)
     }
