@@ -13,7 +13,7 @@ use crate::set::{
 };
 use crate::slots;
 use crate::steps::{Precautions, Steps, Undisturbed};
-use crate::transaction::MAX_LOCK_WAIT_MS;
+use crate::transaction::MAX_LOCK_WAIT;
 use crate::turn_marks::KnownTurns;
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
@@ -25,6 +25,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 pub use crate::meta::StoreLimits;
 
@@ -43,7 +44,7 @@ pub struct Store {
     pub(crate) known_numbers: KnownNumbers,
     pub(crate) known_turns: KnownTurns,
     /// The time that an operation waits for the lock, shorter in tests.
-    pub(crate) max_lock_wait_ms: u32,
+    pub(crate) max_lock_wait: Duration,
 }
 
 impl Store {
@@ -73,7 +74,7 @@ impl Store {
             unused_sets: Mutex::default(),
             known_numbers: KnownNumbers::default(),
             known_turns: KnownTurns::default(),
-            max_lock_wait_ms: MAX_LOCK_WAIT_MS,
+            max_lock_wait: MAX_LOCK_WAIT,
         })
     }
 

@@ -54,7 +54,10 @@ impl AgentState {
     /// Returns the path on this host; `None` if the agent does not use it.
     fn path(&self, host: &HostContext) -> Option<PathBuf> {
         match named_directory(self.variable, host) {
-            Some(directory) => Some(directory.join(self.below_variable?)),
+            Some(directory) => match self.below_variable? {
+                "" => Some(directory),
+                below => Some(directory.join(below)),
+            },
             None => Some(host.home.as_ref()?.join(self.below_home)),
         }
     }

@@ -7,17 +7,18 @@ use std::fmt::Write as _;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 /// The number of attempts to take a lock with a yield in between. On a busy machine, a yield can
 /// take as long as a pause.
 const MAX_YIELDS: u32 = 100;
 
-/// The number of further attempts of [`lock_file`], with a pause in between. Usually a process
-/// holds the lock for microseconds. A call must not wait for a stopped process.
+/// The number of further attempts, with a pause in between.
 const MAX_PAUSES: u32 = 200;
 
-/// The length of a pause in nanoseconds.
-const PAUSE_NANOS: i64 = 1_000_000;
+/// The wait of [`lock_file`]. Usually a process holds the lock for microseconds. A call must not
+/// wait for a stopped process.
+const USUAL_WAIT: Duration = Duration::from_millis(200);
 
 /// The largest size of a counter's file in bytes.
 const MAX_BYTES: usize = 64;
@@ -69,25 +70,27 @@ impl Counter {
 /// # Errors
 /// I/O errors, or `WouldBlock` if another process holds the lock for longer than an update takes.
 pub fn lock_file(dir: &PrivateDir, name: &str) -> io::Result<File> {
-    lock_file_within(dir, name, MAX_PAUSES)
+    lock_file_within(dir, name, USUAL_WAIT)
 }
 
-/// Locks a file as [`lock_file`] does, but waits for about `max_pauses` milliseconds.
+/// Locks a file as [`lock_file`] does, but waits for about `max_wait`, on a busy machine longer.
 ///
 /// # Errors
 /// See [`lock_file`].
-pub fn lock_file_within(dir: &PrivateDir, name: &str, max_pauses: u32) -> io::Result<File> {
+pub fn lock_file_within(dir: &PrivateDir, name: &str, max_wait: Duration) -> io::Result<File> {
+    let pause = max_wait / MAX_PAUSES;
     let mut file = dir.open_or_create(name)?;
-    for attempt in 0..MAX_YIELDS.saturating_add(max_pauses) {
+    for attempt in 0..MAX_YIELDS + MAX_PAUSES {
         match file.try_lock() {
             Ok(()) if is_linked(&file) => return Ok(file),
             // Another process removed the file before this one got the lock.
             Ok(()) => file = dir.open_or_create(name)?,
             Err(TryLockError::WouldBlock) if attempt < MAX_YIELDS => std::thread::yield_now(),
             Err(TryLockError::WouldBlock) => {
+                // No pause is as long as a second.
                 let pause = Timespec {
                     tv_sec: 0,
-                    tv_nsec: PAUSE_NANOS,
+                    tv_nsec: i64::from(pause.subsec_nanos()),
                 };
                 // A signal ends a pause early.
                 let _ = poll(&mut [], Some(&pause));

@@ -51,8 +51,8 @@ pub struct SandboxState {
     names: Mutex<Option<Arc<NameScan>>>,
     /// The configuration of git after the last call that left it unchanged.
     git_config: Mutex<Option<MergedConfig>>,
-    /// Keys that a merge has dropped, and that no call has reported yet.
-    unreported_git_keys: Mutex<Vec<String>>,
+    /// Keys that a merge has dropped, and that no result has named yet.
+    dropped_git_keys: Mutex<Vec<String>>,
     /// The state directory.
     state: Option<PathBuf>,
     /// The paths where the host looks for settings.
@@ -103,9 +103,6 @@ pub struct PreparedSandbox {
     pub before: WatchedPaths,
     /// The files that are protected because of their names.
     pub names: Option<NamesBeforeCall>,
-    /// Keys of git's configuration that processes of earlier calls have changed, and that the host
-    /// has changed back.
-    pub dropped_git_keys: Vec<String>,
 }
 
 impl SandboxState {
@@ -190,7 +187,6 @@ impl SandboxState {
             plan: Arc::clone(&cached.plan),
             pool: Some(cached.pool()),
             names,
-            dropped_git_keys: Vec::new(),
         })
     }
 
@@ -231,8 +227,8 @@ impl SandboxState {
             };
             remember(&facts, &resolved);
             let plan = Arc::new(resolved.plan);
+            self.merge_git_config(&plan, MAX_GIT_RUNS_BEFORE_CALL);
             return Ok(Some(PreparedSandbox {
-                dropped_git_keys: self.merge_git_config(&plan, MAX_GIT_RUNS_BEFORE_CALL),
                 before: WatchedPaths::before(&plan, &PlanStamp::of(&plan), &BTreeSet::new()),
                 names: self.scan_before(&plan, clock, &NameScan::default()),
                 plan,
@@ -276,8 +272,8 @@ impl SandboxState {
             plan: Arc::clone(&now.plan),
             pool: Some(now.pool()),
             names,
-            dropped_git_keys: self.merge_git_config(&now.plan, MAX_GIT_RUNS_BEFORE_CALL),
         };
+        self.merge_git_config(&now.plan, MAX_GIT_RUNS_BEFORE_CALL);
         *cached = Some(now);
         Ok(Some(prepared))
     }
@@ -303,21 +299,19 @@ impl SandboxState {
     }
 
     /// Writes the harmless changes that calls have made to their copy of git's configuration.
-    /// Returns the other changed keys, after those of [`Self::report_git_keys_later`].
-    fn merge_git_config(&self, plan: &Plan, max_git_runs: usize) -> Vec<String> {
-        let Some(redirected) = &plan.git_config else {
-            return Vec::new();
-        };
-        let outcome = git_config::merge(redirected, max_git_runs);
-        *lock(&self.git_config) = outcome.merged;
-        let mut dropped = std::mem::take(&mut *lock(&self.unreported_git_keys));
-        dropped.extend(outcome.dropped);
-        dropped
+    /// Stores the other changed keys for [`Self::take_dropped_git_keys`].
+    fn merge_git_config(&self, plan: &Plan, max_git_runs: usize) {
+        if let Some(redirected) = &plan.git_config {
+            let outcome = git_config::merge(redirected, max_git_runs);
+            *lock(&self.git_config) = outcome.merged;
+            lock(&self.dropped_git_keys).extend(outcome.dropped);
+        }
     }
 
-    /// Stores the dropped keys of a preparation that is not of a call. The next call reports them.
-    pub fn report_git_keys_later(&self, dropped: Vec<String>) {
-        lock(&self.unreported_git_keys).extend(dropped);
+    /// Returns the dropped keys that no result has named yet: also those of a preparation that took
+    /// too long, or that announced a call.
+    pub fn take_dropped_git_keys(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.dropped_git_keys))
     }
 
     /// Stores a scan for the next call.
@@ -512,8 +506,8 @@ impl CallSandbox {
         let merge = move || tool.merge_git_config(&plan, MAX_GIT_RUNS);
         tokio::select! {
             biased;
-            dropped = own.file_access.unlimited(merge) => {
-                self.dropped_git_keys.extend(dropped.into_iter().flatten());
+            _ = own.file_access.unlimited(merge) => {
+                self.dropped_git_keys.extend(own.take_dropped_git_keys());
             }
             () = clock.sleep(MERGE_TIMEOUT) => self.unknown.push(UnknownObservation::Changed),
         }

@@ -209,7 +209,7 @@ impl RequestedSandbox {
             sandbox.pool = prepared.pool;
             sandbox.before = Some(prepared.before);
             sandbox.names = prepared.names;
-            sandbox.dropped_git_keys = prepared.dropped_git_keys;
+            sandbox.dropped_git_keys = tool.sandbox.take_dropped_git_keys();
         }
         Ok(sandbox)
     }
@@ -400,7 +400,9 @@ pub(crate) fn notices(
         notices.push(NoticeKind::ProtectedChanged { paths });
     }
     if !sandbox.dropped_git_keys.is_empty() {
-        let keys = sandbox.dropped_git_keys.clone();
+        // A lock that is held stops the merges before and after the call for the same reason.
+        let mut keys = sandbox.dropped_git_keys.clone();
+        keys.dedup();
         notices.push(NoticeKind::GitConfigDropped { keys });
     }
     if sandbox.ended_by_sigsys {
