@@ -31,9 +31,11 @@ pub(crate) struct Entered {
 }
 
 /// Moves this process into the new namespaces that the order needs, and into a shared network.
+/// `lookup` has not been used before.
 pub(crate) fn enter(
     order: &Order,
     entrance: Option<&NetworkEntrance>,
+    lookup: &PathLookup,
 ) -> Result<Entered, SandboxError> {
     let plan = order.full();
     let mut entered = Entered::default();
@@ -53,7 +55,7 @@ pub(crate) fn enter(
         None => left_host?,
     }
     if let Some(plan) = plan {
-        entered = create_mounts(plan, &order.writable)?;
+        entered = create_mounts(plan, &order.writable, lookup)?;
         if let (Some(redirected), None) = (&plan.git_config, &order.trial) {
             // Without this mount, which Linux 5.2 supports, the file stays read-only.
             let _ = writable::redirect(redirected);
@@ -79,16 +81,19 @@ pub(crate) fn leave(
 }
 
 /// Creates the mounts of a sandbox.
-fn create_mounts(plan: &Plan, private_directories: &[PathBuf]) -> Result<Entered, SandboxError> {
+fn create_mounts(
+    plan: &Plan,
+    private_directories: &[PathBuf],
+    lookup: &PathLookup,
+) -> Result<Entered, SandboxError> {
     let caches = &plan.caches;
     let covered = caches.mounts.iter().map(|(_, covered)| covered);
     let shared = plan.writable.iter().chain(&caches.writable);
     let roots = writable::outermost(shared.chain(private_directories).chain(covered));
     writable::separate(&roots)?;
     writable::cover(&caches.mounts)?;
-    let lookup = PathLookup::default();
     let covered = lookup.existing(&plan.hidden);
-    writable::protect(&roots, plan, &covered, &lookup)?;
+    writable::protect(&roots, plan, &covered, lookup)?;
     let mut missing = Vec::new();
     if !mounts::make_read_only(&roots)? {
         missing.push(MissingPromise::Metadata);

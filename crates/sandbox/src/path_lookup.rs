@@ -2,11 +2,13 @@
 //! system call for each path in it.
 
 use agent_bash_core::sandbox::{HiddenName, HiddenPaths};
+use rustix::fs::{Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -22,15 +24,23 @@ pub(crate) struct PathLookup {
     canonical: RefCell<HashMap<OsString, PathBuf>>,
 }
 
-/// The names in a directory.
+/// The entries of a directory.
 #[derive(Debug)]
-enum Listing {
+pub(crate) enum Listing {
     /// There is no such directory.
     Missing,
-    /// All names, in lower case: the file system may ignore the case.
-    Names(HashSet<Vec<u8>>),
+    /// All entries, sorted by their names in lower case: the file system may ignore the case.
+    Entries(Vec<DirectoryEntry>),
     /// The directory is too large, or may not be listed.
     Unknown,
+}
+
+/// A name in a directory.
+#[derive(Debug)]
+pub(crate) struct DirectoryEntry {
+    pub(crate) name: OsString,
+    /// The type of the file, or `Unknown`.
+    pub(crate) kind: FileType,
 }
 
 /// The hidden paths that exist at least in part.
@@ -47,9 +57,24 @@ impl Listing {
     fn may_have(&self, name: &OsStr) -> bool {
         match self {
             Self::Missing => false,
-            // File systems compare names that are not ASCII by their own rules.
-            Self::Names(names) => !name.is_ascii() || names.contains(&in_lower_case(name)),
+            Self::Entries(entries) => {
+                let order = |entry: &DirectoryEntry| {
+                    let listed = in_lower_case(&entry.name);
+                    listed.cmp(in_lower_case(name))
+                };
+                // File systems compare names that are not ASCII by their own rules.
+                !name.is_ascii() || entries.binary_search_by(order).is_ok()
+            }
             Self::Unknown => true,
+        }
+    }
+
+    /// Returns all entries; `None` if they are unknown.
+    pub(crate) fn entries(&self) -> Option<&[DirectoryEntry]> {
+        match self {
+            Self::Missing => Some(&[]),
+            Self::Entries(entries) => Some(entries),
+            Self::Unknown => None,
         }
     }
 }
@@ -118,7 +143,8 @@ impl PathLookup {
         parent.join(name)
     }
 
-    fn listing(&self, directory: &Path) -> Rc<Listing> {
+    /// Returns the listing of a directory.
+    pub(crate) fn listing(&self, directory: &Path) -> Rc<Listing> {
         if let Some(known) = self.listings.borrow().get(directory.as_os_str()) {
             return Rc::clone(known);
         }
@@ -135,27 +161,42 @@ impl PathLookup {
 }
 
 fn list(directory: &Path) -> Listing {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Listing::Missing;
-        }
-        Err(_) => return Listing::Unknown,
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(directory, flags, Mode::empty()).and_then(Dir::new);
+    let entries = match opened {
+        Ok(opened) => read_entries(opened, MAX_NAMES),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Listing::Missing,
+        Err(_) => None,
     };
-    let mut names = HashSet::new();
-    for entry in entries {
-        match entry {
-            Ok(entry) if names.len() < MAX_NAMES => {
-                names.insert(in_lower_case(&entry.file_name()));
-            }
-            _ => return Listing::Unknown,
-        }
-    }
-    Listing::Names(names)
+    let Some(mut entries) = entries else {
+        return Listing::Unknown;
+    };
+    entries.sort_unstable_by(|one, other| in_lower_case(&one.name).cmp(in_lower_case(&other.name)));
+    Listing::Entries(entries)
 }
 
-fn in_lower_case(name: &OsStr) -> Vec<u8> {
-    name.as_encoded_bytes().to_ascii_lowercase()
+/// Reads the entries of a directory; `None` if they are more than `max`, or cannot be read.
+pub(crate) fn read_entries(directory: Dir, max: usize) -> Option<Vec<DirectoryEntry>> {
+    let mut entries = Vec::new();
+    for entry in directory {
+        let entry = entry.ok()?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        if entries.len() == max {
+            return None;
+        }
+        entries.push(DirectoryEntry {
+            name: name.to_owned(),
+            kind: entry.file_type(),
+        });
+    }
+    Some(entries)
+}
+
+fn in_lower_case(name: &OsStr) -> impl Iterator<Item = u8> {
+    name.as_bytes().iter().map(u8::to_ascii_lowercase)
 }
 
 #[cfg(test)]
@@ -191,6 +232,18 @@ mod tests {
             assert_eq!(lookup.may_exist(&base.join(path)), may_exist, "{path}");
         }
         assert!(lookup.may_exist(Path::new("/")));
+        let listing = lookup.listing(&base);
+        let entries = listing.entries().unwrap().iter();
+        let listed: Vec<(&str, FileType)> = entries
+            .map(|entry| (entry.name.to_str().unwrap(), entry.kind))
+            .collect();
+        let expected = [
+            ("a", FileType::Directory),
+            ("dangling", FileType::Symlink),
+            ("link", FileType::Symlink),
+            ("locked", FileType::Directory),
+        ];
+        assert_eq!(listed, expected);
         let paths = ["a/b", "link/b", "a/c", "dangling"].map(|path| base.join(path));
         let hidden = HiddenPaths::from_iter(paths);
         let existing: Vec<PathBuf> = lookup.existing(&hidden).into_iter().collect();

@@ -26,22 +26,23 @@ pub(crate) fn restrict(
     order: &Order,
     entrance: Option<&NetworkEntrance>,
 ) -> Result<Restricted, SandboxError> {
+    let lookup = PathLookup::default();
     let Some(plan) = &order.plan else {
-        full::enter(order, entrance)?;
+        full::enter(order, entrance, &lookup)?;
         return Ok(Restricted::default());
     };
     let private_directories = &order.writable;
     rustix::thread::set_no_new_privs(true)
         .map_err(SandboxError::step("giving up new privileges"))?;
-    let entered = full::enter(order, entrance)?;
+    let entered = full::enter(order, entrance, &lookup)?;
     let mut missing = entered.missing;
-    let look = || PathLookup::default().existing(&plan.hidden);
+    let look = || lookup.existing(&plan.hidden);
     let existing = entered.covered.unwrap_or_else(look);
     if plan.tier == Tier::Base {
         missing.extend(MISSING_IN_BASE_TIER);
     }
     capabilities::drop_capabilities()?;
-    let gaps = landlock::restrict(plan, private_directories, &existing)?;
+    let gaps = landlock::restrict(plan, private_directories, &existing, &lookup)?;
     let is_guarded = order.guards_sockets() && sockets::can_be_guarded();
     // Without a table, a sandbox has no Unix sockets.
     let socket_table = is_guarded.then(sockets::open_table).and_then(Result::ok);

@@ -162,8 +162,11 @@ impl HiddenPaths {
 
     /// Hides further absolute paths.
     pub fn extend(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let former_count = self.paths.len();
         self.paths.extend(paths);
-        self.sort();
+        if self.paths.len() > former_count {
+            self.sort();
+        }
     }
 
     /// Returns the hidden paths below `/`.

@@ -2,6 +2,7 @@
 //! allow, so a path is excluded by allowing all of its siblings.
 
 use crate::error::SandboxError;
+use crate::path_lookup::{DirectoryEntry, PathLookup, read_entries};
 use agent_bash_core::sandbox::{HiddenBelow, HiddenName, MissingPromise, Network, Plan, Tier};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
@@ -12,7 +13,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The newest tested interface of Landlock.
@@ -42,14 +42,16 @@ pub(crate) struct LandlockGaps {
     pub(crate) ignores_truncation: bool,
 }
 
-/// Restricts this thread and its children. `existing` are the hidden paths that exist.
+/// Restricts this thread and its children. `existing` are the hidden paths that exist, which
+/// `lookup` has found.
 pub(crate) fn restrict(
     plan: &Plan,
     private_directories: &[PathBuf],
     existing: &BTreeSet<PathBuf>,
+    lookup: &PathLookup,
 ) -> Result<LandlockGaps, SandboxError> {
     let refused = SandboxError::step::<io::Error>("restricting files");
-    let status = rules(plan, private_directories, existing)?.restrict_self();
+    let status = rules(plan, private_directories, existing, lookup)?.restrict_self();
     let status = status.map_err(|error| refused(io::Error::other(error)))?;
     gaps(&status)
 }
@@ -79,6 +81,7 @@ fn rules(
     plan: &Plan,
     private_directories: &[PathBuf],
     existing: &BTreeSet<PathBuf>,
+    lookup: &PathLookup,
 ) -> Result<RulesetCreated, SandboxError> {
     let created = create_ruleset(plan).map_err(failed)?;
     let mut rules = Rules { created };
@@ -96,7 +99,7 @@ fn rules(
     let mut further = vec![PathBuf::from(DEVICE_DIRECTORY)];
     further.extend(existing.iter().cloned());
     further.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
-    rules.allow_reading(plan.hidden.below_root().with(&further), &writable)?;
+    rules.allow_reading(plan.hidden.below_root().with(&further), &writable, lookup)?;
     for path in shared {
         rules.allow_without_links(path, write_access())?;
     }
@@ -177,6 +180,7 @@ impl Rules {
         &mut self,
         hidden: HiddenBelow<'_>,
         writable: &BTreeSet<&Path>,
+        lookup: &PathLookup,
     ) -> Result<(), SandboxError> {
         let root = Path::new("/");
         self.allow(root, AccessFs::ReadDir.into())?;
@@ -189,14 +193,16 @@ impl Rules {
         let opened = opened.map(|opened| (opened, root.to_owned(), hidden));
         let mut pending: Vec<(OwnedFd, PathBuf, HiddenBelow<'_>)> = opened.into_iter().collect();
         while let Some((parent, path, hidden)) = pending.pop() {
+            // An entry that was created after the listing cannot be read.
+            let listing = lookup.listing(&path);
+            let read = || read_entries(Dir::read_from(&parent).ok()?, usize::MAX);
+            let own = listing.entries().is_none().then(read).flatten();
             // A process that cannot list a directory cannot read its entries through a rule.
-            let Ok(entries) = Dir::read_from(&parent) else {
+            let Some(entries) = listing.entries().or(own.as_deref()) else {
                 continue;
             };
-            for entry in entries.flatten() {
-                let name = OsStr::from_bytes(entry.file_name().to_bytes());
-                let kind = entry.file_type();
-                if name == "." || name == ".." || kind == FileType::Symlink {
+            for DirectoryEntry { name, kind } in entries {
+                if *kind == FileType::Symlink {
                     continue;
                 }
                 match hidden.find(name) {
@@ -211,7 +217,7 @@ impl Rules {
                     }
                     HiddenName::Visible => {
                         if let Ok(opened) = open(&parent, name, OFlags::PATH) {
-                            self.allow_opened(opened, kind, read_access())?;
+                            self.allow_opened(opened, *kind, read_access())?;
                         }
                     }
                 }

@@ -2,11 +2,10 @@
 //! rules for these.
 
 use crate::error::SandboxError;
-use agent_bash_os::mountinfo_path;
+use agent_bash_os::{mountinfo_path, read_proc};
 use rustix::fs::{AtFlags, CWD, StatVfs, StatxFlags, fstatvfs, statvfs, statx};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount_remount};
-use std::fs;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +49,7 @@ pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, SandboxError> {
 
 /// Returns the mount table of this process.
 pub(crate) fn table() -> Result<Vec<u8>, SandboxError> {
-    fs::read("/proc/self/mountinfo").map_err(SandboxError::step("listing mounts"))
+    read_proc("/proc/self/mountinfo").map_err(SandboxError::step("listing mounts"))
 }
 
 /// Returns a reachable mount below a directory.

@@ -42,7 +42,9 @@ impl SecretSearch<'_> {
     }
 
     fn with_other_homes(&self, others: BTreeSet<OtherHome>) -> HiddenPaths {
-        let mut paths: Vec<PathBuf> = readable(SYSTEM_SECRETS).collect();
+        let may_exist = |path: &&&str| self.lookup.may_exist(Path::new(path));
+        let system: Vec<&&str> = SYSTEM_SECRETS.iter().filter(may_exist).collect();
+        let mut paths: Vec<PathBuf> = readable(&system).collect();
         let accounts = others
             .iter()
             .filter_map(|other| fs::metadata(&other.path).ok());
@@ -237,7 +239,8 @@ fn joined(directory: &Path, below: &Path) -> PathBuf {
     directory.join(below)
 }
 
-/// Returns the default paths of secrets, relative to a home.
+/// Returns the default paths of secrets, relative to a home. They are sorted, because
+/// [`HiddenPaths`] sorts sorted names faster.
 fn names_in_homes() -> Vec<PathBuf> {
     let groups = SECRET_GROUPS
         .iter()
@@ -247,7 +250,9 @@ fn names_in_homes() -> Vec<PathBuf> {
         let secrets = group.secrets.iter();
         secrets.map(|secret| joined(directory, Path::new(secret)))
     });
-    names.collect()
+    let mut names: Vec<PathBuf> = names.collect();
+    names.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+    names
 }
 
 /// True for groups without a default path below the home.
