@@ -133,7 +133,12 @@ pub(super) fn absolute_path<T: From<PathBuf>>(value: &Value) -> Result<T, String
 
 /// Parses a value as its type. If the type is one of several words, the error lists the words.
 pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    let typed: Result<T, _> = value.clone().try_into();
+    let value = match value {
+        Value::String(_) | Value::Array(_) | Value::Table(_) => value.clone(),
+        // For a number or a boolean, toml's own error does not list the words.
+        other => Value::String(other.to_string()),
+    };
+    let typed: Result<T, _> = value.try_into();
     typed.map_err(|error| error.message().to_owned())
 }
 

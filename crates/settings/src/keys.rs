@@ -10,7 +10,7 @@ use super::key::{
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::{Escalation, LackingPolicy, Network, TmpDirectory};
 use agent_bash_policy::SafeLevel;
-use parsers::{chars, groups, network, paths, rules, secrets, targets, variables};
+use parsers::{chars, groups, network, paths, rules, secrets, targets, user_rules, variables};
 
 /// The value that stands for the workspace of a call.
 const WORKSPACE_WORD: &str = "workspace";
@@ -83,7 +83,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     "Single safety rules that apply although their group is not in `groups`." },
     key! { "safety.off" List(rules, to_value) safety_off, Tightens(|before, now| now.safety_off.is_subset(&before.safety_off)),
     "Single safety rules that do not apply although their group is in `groups`." },
-    key! { "safety.rules" FileOnly(typed, to_value) safety_rules, Adds(|before, now| {
+    key! { "safety.rules" FileOnly(user_rules, to_value) safety_rules, Adds(|before, now| {
         now.safety_rules = [&before.safety_rules[..], &now.safety_rules].concat();
     }),
     "Rules of your own: a list of {match = {program, arguments, without}, say, instead}. A project's rules are added." },

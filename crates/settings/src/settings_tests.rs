@@ -249,6 +249,14 @@ fn errors_name_the_origin_the_key_and_the_value() {
             "`profile` = \"other\": unknown variant `other`",
         ),
         (
+            "profile = 5",
+            "`profile` = 5: unknown variant `5`, expected one of `standard`",
+        ),
+        (
+            "[safety]\nrules = [{ match = { program = \"terraform|git push\" }, say = \"x\" }]",
+            "`terraform|git push` is no name of a program: leave out its directory",
+        ),
+        (
             "[limits]\ncpu_s = 0",
             "`limits.cpu_s` = 0: a whole number, 1 or more",
         ),

@@ -4,7 +4,7 @@ use crate::SecretSettings;
 use crate::key::{count, list, typed};
 use crate::targets::TargetSettings;
 use agent_bash_core::sandbox::Network;
-use agent_bash_policy::{Group, RuleSelection};
+use agent_bash_policy::{Group, RuleSelection, UserRule};
 use agent_bash_proxy::{AllowedHosts, SecretHosts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,6 +30,20 @@ pub(super) fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
             .map_err(|error| error.to_string())?;
     }
     Ok(names.into_iter().collect())
+}
+
+/// Parses the user's own rules. A program that no command can match is an error: its rule would
+/// refuse nothing.
+pub(super) fn user_rules(value: &Value) -> Result<Vec<UserRule>, String> {
+    let rules: Vec<UserRule> = typed(value)?;
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ' ']);
+    let mut programs = rules.iter().map(|rule| &rule.pattern.program);
+    match programs.find(|program| !program.split('|').all(is_name)) {
+        Some(program) => Err(format!(
+            "`{program}` is no name of a program: leave out its directory, and write words after it in `arguments`"
+        )),
+        None => Ok(rules),
+    }
 }
 
 pub(super) fn variables(value: &Value) -> Result<BTreeMap<String, String>, String> {
