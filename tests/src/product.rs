@@ -1,4 +1,4 @@
-//! Finds and runs the binary under test.
+//! Finds and runs the binary under test, and reports tests that cannot run.
 
 use anyhow::{Context, Result, bail};
 use std::io::Write as _;
@@ -21,6 +21,14 @@ pub fn agent_bash() -> Result<&'static Path> {
         Ok(path) => Ok(path),
         Err(error) => bail!("{error}"),
     }
+}
+
+/// Reports that this test, or a part of it, does not run. Writes to standard error itself, since
+/// the harness shows what a macro prints for failed tests only.
+pub fn report_left_out(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let _ = writeln!(std::io::stderr(), "{test} is left out: {why}");
 }
 
 #[expect(

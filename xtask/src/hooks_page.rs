@@ -57,9 +57,14 @@ fn host() -> HostContext {
 fn shell(way: &ShellWay, host: &HostContext) -> String {
     match way {
         ShellWay::Setting(setting) => format!(
-            "`{}` in {}",
+            "`{}` in {}{}",
             setting.link.name(),
-            shown(install::shell_file(setting, SettingsScope::User, host))
+            shown(install::shell_file(setting, SettingsScope::User, host)),
+            if setting.is_for_tasks {
+                ", for tasks only"
+            } else {
+                ""
+            }
         ),
         ShellWay::SearchPath => "the first `bash` in `PATH`".to_owned(),
         ShellWay::Fixed => "fixed".to_owned(),

@@ -13,6 +13,7 @@ use crate::set::{
 };
 use crate::slots;
 use crate::steps::{Precautions, Steps, Undisturbed};
+use crate::transaction::MAX_LOCK_WAIT_MS;
 use crate::turn_marks::KnownTurns;
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
@@ -41,6 +42,8 @@ pub struct Store {
     pub(crate) unused_sets: Mutex<Vec<ChangeSet>>,
     pub(crate) known_numbers: KnownNumbers,
     pub(crate) known_turns: KnownTurns,
+    /// The time that an operation waits for the lock, shorter in tests.
+    pub(crate) max_lock_wait_ms: u32,
 }
 
 impl Store {
@@ -70,6 +73,7 @@ impl Store {
             unused_sets: Mutex::default(),
             known_numbers: KnownNumbers::default(),
             known_turns: KnownTurns::default(),
+            max_lock_wait_ms: MAX_LOCK_WAIT_MS,
         })
     }
 

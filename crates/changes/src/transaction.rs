@@ -23,8 +23,8 @@ use crate::store::Store;
 use crate::traced;
 use crate::upper::UpperScan;
 use agent_bash_core::changes::{Changes, ChangesAct, ChangesId, ChangesLevel};
-use agent_bash_os::{PrivateDir, remove_tree};
-use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
+use agent_bash_os::{PrivateDir, lock_file_within, remove_tree};
+use rustix::fs::{Mode, mkdirat, syncfs};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -34,6 +34,10 @@ use std::path::{Path, PathBuf};
 
 /// The lock for changing a tree, recovering, and pruning.
 const LOCK_FILE: &str = "lock";
+
+/// The time in milliseconds that an operation waits for the lock. Another process may change a
+/// large tree; a sandboxed call, which can read the file, may hold the lock for ever.
+pub(crate) const MAX_LOCK_WAIT_MS: u32 = 10_000;
 
 impl Store {
     /// Closes a trace whose call and recorder have ended, and returns its changes. The change set
@@ -321,17 +325,18 @@ impl Store {
 
     /// Waits for the lock, so that no other process changes a tree or removes change sets.
     pub(crate) fn lock(&self) -> Result<File, ChangesError> {
-        let (file, path) = self.lock_file()?;
-        flock(&file, FlockOperation::LockExclusive)
-            .map_err(ChangesError::errno("locking", path))?;
-        Ok(file)
+        lock_file_within(&self.directory()?, LOCK_FILE, self.max_lock_wait_ms)
+            .map_err(ChangesError::io("locking", &self.path))
+    }
+
+    fn directory(&self) -> Result<PrivateDir, ChangesError> {
+        PrivateDir::create_at(&self.path).map_err(ChangesError::io("opening", &self.path))
     }
 
     pub(crate) fn lock_file(&self) -> Result<(File, PathBuf), ChangesError> {
         let path = self.path.join(LOCK_FILE);
-        let dir =
-            PrivateDir::create_at(&self.path).map_err(ChangesError::io("opening", &self.path))?;
-        let file = dir
+        let file = self
+            .directory()?
             .open_or_create(LOCK_FILE)
             .map_err(ChangesError::io("opening", &path))?;
         Ok((file, path))
@@ -437,5 +442,25 @@ fn conflict_error(
         id,
         conflicts: paths.iter().map(|path| listing::name(path)).collect(),
         without_conflict: without_conflict as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operation_names_the_lock_that_another_process_does_not_release() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut store = Store::open(temp.path()).unwrap();
+        store.max_lock_wait_ms = 1;
+        let undo = || store.undo("test", ChangesId(1), &[], false).unwrap_err();
+        assert!(matches!(undo(), ChangesError::Unknown { .. }));
+        let path = store.path.join(LOCK_FILE);
+        // A sandboxed call can open the file for reading only.
+        let held = File::open(&path).unwrap();
+        held.lock().unwrap();
+        let text = undo().to_string();
+        assert!(text.contains(&path.display().to_string()), "{text}");
     }
 }

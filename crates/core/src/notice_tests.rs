@@ -183,7 +183,7 @@ fn sandbox_notices_have_their_sentences() {
     for (kind, want) in [
         (
             denied(Access::Write, DenialBasis::Observed),
-            "Before it failed, the command was refused write access to `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write; setting sandbox.writable).",
+            "A process of this call was refused write access to `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write; setting sandbox.writable).",
         ),
         (
             denied(Access::Write, DenialBasis::Inferred),

@@ -116,7 +116,7 @@ impl OutputStreams {
     /// Passes on much output of one pipe. Every write of the command would wake the runtime's
     /// thread, so the pipe does not belong to the runtime meanwhile. Returns once no output has
     /// arrived for a moment, the reader is slow, output of another pipe has arrived, or other
-    /// events must be handled.
+    /// events must be handled. After an error, the pipe is closed.
     fn pass_bulk(&mut self, index: usize, out: &mut dyn OutputConsumer) -> io::Result<Progress> {
         let StreamPipe {
             stream,
@@ -244,9 +244,10 @@ impl Source for OutputStreams {
         let pipe = self.pipes.get_mut(index)?;
         if pipe.has_bulk(out) {
             self.pushed += 1;
+            let stream = pipe.stream;
             return Some(self.pass_bulk(index, out).unwrap_or_else(|error| {
-                tracing::warn!(%error, "a pipe could not be read");
-                Progress::Ended
+                self.ended.push(stream);
+                report_loss(stream, &error, out)
             }));
         }
         let progress = match pipe.receiver.try_read_buf(&mut self.buffer) {
@@ -265,10 +266,7 @@ impl Source for OutputStreams {
                 return None;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return None,
-            Err(error) => {
-                tracing::warn!(%error, "a pipe could not be read");
-                Progress::Ended
-            }
+            Err(error) => report_loss(pipe.stream, &error, out),
         };
         if progress == Progress::Ended {
             self.end(index);
@@ -330,6 +328,15 @@ impl Source for OutputStreams {
             .iter()
             .map(|pipe| (pipe.stream, pipe.receiver.as_fd()))
     }
+}
+
+/// Adds to the output that the rest of the output is lost.
+fn report_loss(stream: StreamId, error: &io::Error, out: &mut dyn OutputConsumer) -> Progress {
+    tracing::warn!(%error, "a pipe could not be read");
+    let text = format!("\nagent-bash: the rest of this output is lost: {error}\n");
+    // The consumer need not stop the stream, which has ended.
+    let _ = out.chunk(stream, text.as_bytes());
+    Progress::Ended
 }
 
 /// Returns an epoll instance that waits for output in these pipes.
@@ -420,169 +427,5 @@ fn move_output(source: BorrowedFd<'_>, destination: BorrowedFd<'_>) -> Moved {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use agent_bash_core::ConsumerFlow;
-    use std::io::{Read, Write};
-
-    #[derive(Default)]
-    struct Bytes(usize);
-
-    impl OutputConsumer for Bytes {
-        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
-            self.0 += bytes.len();
-            ConsumerFlow::Continue
-        }
-    }
-
-    #[tokio::test]
-    async fn read_now_reads_available_bytes_without_waiting() {
-        let (out, mut writer) = io::pipe().unwrap();
-        let (err, held) = io::pipe().unwrap();
-        writer.write_all(&vec![b'x'; 60_000]).unwrap();
-        let mut streams = OutputStreams::of(vec![
-            (StreamId::Stdout, out.into()),
-            (StreamId::Stderr, err.into()),
-        ])
-        .unwrap();
-        let mut bytes = Bytes::default();
-        streams.read_now(&mut bytes);
-        assert_eq!(
-            (bytes.0, streams.pipes.len()),
-            (60_000, 2),
-            "no pipe is closed yet"
-        );
-        writer.write_all(b"end").unwrap();
-        drop(writer);
-        streams.read_now(&mut bytes);
-        assert_eq!(
-            (bytes.0, streams.pipes.len()),
-            (60_003, 1),
-            "the first has ended"
-        );
-        drop(held);
-        streams.read_now(&mut bytes);
-        assert!(streams.ended());
-    }
-
-    /// Writes output to a pipe, to which output can also be moved.
-    struct ToPipe {
-        pipe: io::PipeWriter,
-        can_move: bool,
-        received: usize,
-    }
-
-    impl OutputConsumer for ToPipe {
-        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
-            self.received += bytes.len();
-            self.pipe.write_all(bytes).unwrap();
-            ConsumerFlow::Continue
-        }
-
-        fn destination(&self, _: StreamId) -> Option<BorrowedFd<'_>> {
-            self.can_move.then(|| self.pipe.as_fd())
-        }
-    }
-
-    #[tokio::test]
-    async fn large_output_is_moved_except_its_last_byte() {
-        let first = vec![b'x'; BUFFER_BYTES];
-        let second: Vec<u8> = (0..=u8::MAX).cycle().take(MIN_MOVED_BYTES).collect();
-        for (can_move, received) in [
-            (true, BUFFER_BYTES + 1),
-            (false, BUFFER_BYTES + MIN_MOVED_BYTES),
-        ] {
-            let (out, mut writer) = io::pipe().unwrap();
-            let (mut destination, pipe) = io::pipe().unwrap();
-            let mut streams = OutputStreams::of(vec![(StreamId::Stdout, out.into())]).unwrap();
-            let mut consumer = ToPipe {
-                pipe,
-                can_move,
-                received: 0,
-            };
-            for printed in [&first, &second] {
-                writer.write_all(printed).unwrap();
-                let available = || rustix::io::ioctl_fionread(&destination).unwrap();
-                while available() < printed.len() as u64 {
-                    let ready = streams.ready().await;
-                    streams.read(ready, &mut consumer);
-                }
-                let mut arrived = vec![0; printed.len()];
-                destination.read_exact(&mut arrived).unwrap();
-                assert_eq!(&arrived, printed);
-            }
-            assert_eq!(consumer.received, received, "can move: {can_move}");
-        }
-    }
-
-    /// While a reader pauses, the end of the shell must be handled.
-    #[tokio::test]
-    async fn bulk_waits_for_no_slow_reader() {
-        let (out, mut writer) = io::pipe().unwrap();
-        let (mut destination, pipe) = io::pipe().unwrap();
-        let mut streams = OutputStreams::of(vec![(StreamId::Stdout, out.into())]).unwrap();
-        let mut consumer = ToPipe {
-            pipe,
-            can_move: true,
-            received: 0,
-        };
-        let mut first = vec![b'1'; BUFFER_BYTES];
-        writer.write_all(&first).unwrap();
-        let ready = streams.ready().await;
-        streams.read(ready, &mut consumer);
-        destination.read_exact(&mut first).unwrap();
-
-        let mut full = vec![b'f'; fcntl_getpipe_size(&destination).unwrap()];
-        consumer.pipe.write_all(&full).unwrap();
-        let second = vec![b'2'; MIN_MOVED_BYTES];
-        writer.write_all(&second).unwrap();
-        // This ends although nothing is read.
-        let ready = streams.ready().await;
-        streams.read(ready, &mut consumer);
-        assert_eq!(consumer.received, BUFFER_BYTES);
-
-        destination.read_exact(&mut full).unwrap();
-        while consumer.received == BUFFER_BYTES {
-            let ready = streams.ready().await;
-            streams.read(ready, &mut consumer);
-        }
-        let mut arrived = vec![0; MIN_MOVED_BYTES];
-        destination.read_exact(&mut arrived).unwrap();
-        assert_eq!(arrived, second);
-    }
-
-    #[derive(Default)]
-    struct Order(Vec<StreamId>);
-
-    impl OutputConsumer for Order {
-        fn chunk(&mut self, stream: StreamId, _: &[u8]) -> ConsumerFlow {
-            self.0.push(stream);
-            ConsumerFlow::Continue
-        }
-    }
-
-    #[tokio::test]
-    async fn streams_are_read_in_order_of_arrival() {
-        for reversed in [false, true] {
-            let (out, mut to_out) = io::pipe().unwrap();
-            let (err, mut to_err) = io::pipe().unwrap();
-            let mut streams = OutputStreams::of(vec![
-                (StreamId::Stdout, out.into()),
-                (StreamId::Stderr, err.into()),
-            ])
-            .unwrap();
-            let mut order = [StreamId::Stdout, StreamId::Stderr];
-            let mut writers: [&mut io::PipeWriter; 2] = [&mut to_out, &mut to_err];
-            if reversed {
-                order.reverse();
-                writers.reverse();
-            }
-            for writer in writers {
-                writer.write_all(b"x").unwrap();
-            }
-            let mut read = Order::default();
-            streams.read_now(&mut read);
-            assert_eq!(read.0, order);
-        }
-    }
-}
+#[path = "streams_tests.rs"]
+mod tests;

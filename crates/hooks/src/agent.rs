@@ -15,6 +15,9 @@ pub struct Agent {
     pub name: &'static str,
     /// The agent's program, as found on `PATH`.
     pub program: &'static str,
+    /// The agent whose hook this agent runs, from the same file. `None` if the agent has a hook of
+    /// its own.
+    pub hook_of: Option<&'static str>,
     /// The program and version that this entry was tested with, or the source of an untested entry.
     pub tested_with: &'static str,
     /// The format of the hook's answer. `None` if the format depends on the call.
@@ -37,6 +40,7 @@ impl Agent {
     pub(crate) const UNKNOWN: Self = Self {
         name: "",
         program: "",
+        hook_of: None,
         tested_with: "",
         format: None,
         can_rewrite: false,
@@ -51,12 +55,22 @@ impl Agent {
         self.can_rewrite
     }
 
+    /// Returns the agent's name in the command line of the hook.
+    pub(crate) fn hook_name(&self) -> &'static str {
+        self.hook_of.unwrap_or(self.name)
+    }
+
     /// Returns what a hook that replaces commands costs the user.
     pub fn rewriting_cost(&self) -> &'static str {
         match self.format {
             Some(AnswerFormat::ClaudeCode) => {
                 "The hook allows each command that agent-bash does not refuse, so the agent no longer asks you.\n\
                  The agent's own permission rules see the new text: agent-bash shell -c '...'."
+            }
+            Some(AnswerFormat::Copilot) => {
+                "The agent asks you about the new text: agent-bash shell -c '...'. Its own permission rules see that \
+                 text, too:\na rule that allows agent-bash allows every command. Each command runs in a new bash: \
+                 `cd` and `export` end with it."
             }
             _ => {
                 "The agent asks you about the new text: agent-bash shell -c '...'. Its own permission rules see that \
@@ -74,12 +88,14 @@ impl Agent {
     ///
     /// An agent that reads another agent's settings calls the hook of the other agent. The fields
     /// of such a call imply another format. The answer then is an exit code, which all such agents
-    /// accept.
+    /// accept. Only VS Code calls the hook of Copilot CLI with the fields of Claude Code, and
+    /// accepts all answers in that format.
     pub(crate) fn format_of(&self, call: &CallFields) -> AnswerFormat {
+        let implied = AnswerFormat::of(call);
         match self.format {
-            Some(format) if format == AnswerFormat::of(call) => format,
-            Some(_) => AnswerFormat::ExitCode,
-            None => AnswerFormat::of(call),
+            Some(AnswerFormat::Copilot) if implied == AnswerFormat::ClaudeCode => implied,
+            Some(format) if format != implied => AnswerFormat::ExitCode,
+            _ => implied,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::agent::Agent;
 use super::agent_prompt::{PROCESS_NAMES, PROMPT_NAMES, is_prompt};
-use super::call_fields::CallFields;
+use super::call_fields::{CallFields, is_of_vscode};
 use super::take_over::ShellLink;
 use crate::agent_shell::{
     conversation_name, conversation_of, conversation_with_id, names_conversation,
@@ -38,10 +38,11 @@ pub(super) fn record(
 }
 
 /// Returns the name of the state directory of the call's conversation, if the agent names the
-/// conversation to its hooks, but not to its commands.
+/// conversation to its hooks, but not to its commands. VS Code runs the hook of an agent that does.
 pub(super) fn unnamed_conversation(agent: &Agent, fields: &CallFields) -> Option<String> {
-    let (_, id) = fields.first(CONVERSATION_NAMES)?;
-    conversation_with_id(agent.name, id.as_str()?).filter(|_| !names_conversation(agent.name))
+    let is_named = names_conversation(agent.name) && !is_of_vscode(fields);
+    let (_, id) = fields.first(CONVERSATION_NAMES).filter(|_| !is_named)?;
+    conversation_with_id(agent.name, id.as_str()?)
 }
 
 /// Returns the name of the conversation's state directory, and the sign by which the store

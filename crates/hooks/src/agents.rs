@@ -57,6 +57,7 @@ mod kiro;
 mod opencode;
 mod pi;
 mod qwen;
+mod vscode;
 mod windsurf;
 
 pub use claude_code::CLAUDE_CODE;
@@ -67,7 +68,7 @@ use crate::supported_agent::SupportedAgent;
 use std::iter;
 
 /// All supported agents, in the order of their names.
-pub static SUPPORTED: [SupportedAgent; 14] = [
+pub static SUPPORTED: [SupportedAgent; 17] = [
     claude_code::AGENT,
     cline::AGENT,
     codex::AGENT,
@@ -81,6 +82,9 @@ pub static SUPPORTED: [SupportedAgent; 14] = [
     opencode::AGENT,
     pi::AGENT,
     qwen::AGENT,
+    vscode::VSCODE,
+    vscode::VSCODE_INSIDERS,
+    vscode::VSCODIUM,
     windsurf::AGENT,
 ];
 

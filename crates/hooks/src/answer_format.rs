@@ -1,7 +1,7 @@
 //! The formats of a hook's answer.
 
 use super::answer::{BLOCKED_EXIT_CODE, HookAnswer};
-use super::call_fields::{self, CallFields, EVENT_NAMES};
+use super::call_fields::{self, CallFields, EVENT_NAMES, is_of_vscode};
 use serde_json::{Value, json};
 
 /// The format of an answer, by the agent that defines it.
@@ -122,6 +122,8 @@ impl AnswerFormat {
         advice: Option<&str>,
     ) -> Option<Value> {
         let mut answer = match self {
+            // Without a decision, VS Code 1.139.1 asks its user about the new input.
+            Self::ClaudeCode if is_of_vscode(call) => json!({ "updatedInput": input }),
             // Codex 0.171.0 accepts a new input only with `allow`. Without `allow`, the hook fails
             // and the old command runs.
             Self::ClaudeCode => json!({ "permissionDecision": "allow", "updatedInput": input }),

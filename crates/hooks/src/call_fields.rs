@@ -151,6 +151,12 @@ pub(super) fn plain(name: &str) -> String {
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
+/// True if the call is of the tool by which VS Code types a command into a terminal.
+pub(super) fn is_of_vscode(call: &CallFields) -> bool {
+    let tool = call.tool().and_then(|(_, tool)| tool.as_str());
+    tool.is_some_and(|tool| plain(tool) == "runinterminal")
+}
+
 /// Returns the fields of a tool's input that hold scripts.
 pub(super) fn scripts(input: &Map<String, Value>) -> impl Iterator<Item = NamedField<'_>> {
     matching(input, SCRIPT_NAMES)

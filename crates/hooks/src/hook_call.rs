@@ -31,6 +31,13 @@ const NO_SHELL_TOOLS: &[&str] = &[
     "texteditor",
 ];
 
+/// The tool by which VS Code types text into a terminal in which a command runs. The text may be a
+/// command, an answer to a question, or empty.
+const TERMINAL_INPUT_TOOL: &str = "sendtoterminal";
+
+/// The field of VS Code's tool for new tasks in which the task's command is.
+const TASK_FIELD: &str = "task";
+
 /// Events that an agent reports before a command runs, in lowercase without punctuation.
 const EVENTS_BEFORE_COMMANDS: &[&str] = &[
     "beforeshellexecution",
@@ -58,6 +65,9 @@ pub(super) struct HookCall {
     input: Map<String, Value>,
     /// The input's field with the script; `None` if the script is not one whole field.
     script_field: Option<String>,
+    /// True if the hook checks the script, but never replaces it: text for a running program, or
+    /// the command of a task.
+    pub(super) is_only_checked: bool,
 }
 
 impl HookCall {
@@ -171,15 +181,26 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
         }
         None => whole(),
     };
-    let input = match input {
+    let mut input = match input {
         Value::Object(input) => input,
         other if is_shell => return Err(bad(input_name, "an object", Some(&other))),
         _ => return Ok(None),
     };
+    let is_terminal_input = name == TERMINAL_INPUT_TOOL;
+    let task = match input.get(TASK_FIELD) {
+        Some(Value::Object(task)) if call_fields::scripts(&input).next().is_none() => task.clone(),
+        _ => Map::new(),
+    };
+    let is_task = !task.is_empty();
+    if is_task {
+        input = task;
+    }
     let mut scripts = Vec::new();
     let mut script_field = None;
     for (name, value) in call_fields::scripts(&input) {
         match call_fields::scripts_in_field(name, value, input.get("args")) {
+            // Empty text is the Enter key.
+            Some(more) if is_terminal_input && more.concat().trim().is_empty() => return Ok(None),
             Some(more) => {
                 let is_whole =
                     scripts.is_empty() && value.as_str() == more.first().map(String::as_str);
@@ -220,6 +241,7 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
         cwd,
         input,
         script_field,
+        is_only_checked: is_terminal_input || is_task,
     }))
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 mod shapes;
 
 /// The captured inputs, with the agent whose hook is configured.
-const CAPTURED_CALLS: [(&str, &str); 19] = [
+const CAPTURED_CALLS: [(&str, &str); 20] = [
     (
         "claude-code",
         include_str!("captured/claude-code-2.1.332.json"),
@@ -46,13 +46,17 @@ const CAPTURED_CALLS: [(&str, &str); 19] = [
         "windsurf",
         include_str!("captured/windsurf-documented.json"),
     ),
-    // VS Code and Copilot read the settings of Claude Code.
+    // VS Code (if its user says so) and Copilot read the settings of Claude Code.
     (
         "claude-code",
         include_str!("captured/vscode-documented.json"),
     ),
     ("claude-code", include_str!("captured/qwen-0.24.4.json")),
+    ("copilot", VSCODE_CALL),
 ];
+
+/// A call of VS Code's agent, which also runs the hook of Copilot CLI.
+const VSCODE_CALL: &str = include_str!("captured/vscode-documented-copilot.json");
 
 /// The captured inputs with the four fields that most agents send.
 const COMMON_CALLS: [(&str, &str); 4] = [
@@ -478,6 +482,7 @@ fn advice_is_sent_to_agents_that_accept_it() {
         let wanted = match name {
             _ if call["hook_event_name"] == "PreSkillShellCommand" => None,
             "claude-code" | "codex" | "kimi" | "qwen" | "droid" => Some(specific(context())),
+            _ if captured == VSCODE_CALL => Some(specific(context())),
             "copilot" => Some(json!({ "additionalContext": ADVICE })),
             "crush" => Some(json!({ "context": ADVICE })),
             "cline" => Some(json!({ "contextModification": ADVICE })),

@@ -18,7 +18,8 @@ pub use setting::{shell_of, with_shell, without_shell};
 
 use super::agent::{Agent, HookForm, SettingsPath, named_directory};
 use super::mcp_agent::McpAgent;
-use super::take_over::ShellSetting;
+use super::supported_agent::SupportedAgent;
+use super::take_over::{ShellSetting, ShellWay};
 use agent_bash::HostContext;
 use command_line::HookCommand;
 use std::path::PathBuf;
@@ -72,9 +73,13 @@ pub fn mcp_file(agent: &McpAgent, host: &HostContext) -> Option<PathBuf> {
 }
 
 /// Returns the directory of the user's settings of the agent, if it exists.
-pub fn settings_directory(agent: &Agent, host: &HostContext) -> Option<PathBuf> {
-    let directory = directory(&agent.settings, SettingsScope::User, host)?;
-    (!agent.settings.file.is_empty() && directory.is_dir()).then_some(directory)
+pub fn settings_directory(agent: &SupportedAgent, host: &HostContext) -> Option<PathBuf> {
+    let settings = match &agent.shell {
+        Some(ShellWay::Setting(setting)) => &setting.settings,
+        _ => &agent.hook.settings,
+    };
+    let directory = directory(settings, SettingsScope::User, host)?;
+    (!settings.file.is_empty() && directory.is_dir()).then_some(directory)
 }
 
 /// Returns the path of a settings file. `None` if no home directory is known, or if the agent reads
@@ -121,7 +126,7 @@ const REWRITE_OPTION: &str = " --take-over=rewrite";
 
 /// True if the text of the agent's settings file has our hook that replaces commands.
 pub fn is_rewriting(agent: &Agent, text: &str) -> bool {
-    text.contains(&format!("hook {}{REWRITE_OPTION}", agent.name))
+    text.contains(&format!("hook {}{REWRITE_OPTION}", agent.hook_name()))
 }
 
 /// Returns the file's text with a hook that replaces commands and answers by
@@ -147,7 +152,7 @@ fn with_options(
     let (text, program) = match &agent.form {
         HookForm::Json(form) => return entry::with(agent, form, before, (program, options)),
         HookForm::Toml(form) => {
-            let command = HookCommand::new(agent.name, program, options);
+            let command = HookCommand::new(agent.hook_name(), program, options);
             let lines = command.in_entry(form, |line| toml::Value::from(line).to_string());
             return toml_hook(agent).with(before, &lines);
         }
@@ -181,13 +186,13 @@ pub fn without_hook(agent: &Agent, before: &str) -> Result<Option<String>, BadFi
 
 /// Returns the form of the agent's hook in a TOML file.
 fn toml_hook(agent: &Agent) -> TomlEntry {
-    let name = agent.name;
+    let name = agent.hook_name();
     let is_ours = move |hook: &toml::Value| {
         let line = hook.get("command").and_then(toml::Value::as_str);
         line.is_some_and(|line| command_line::is_ours(name, line))
     };
     TomlEntry {
-        agent: name,
+        agent: agent.name,
         header: "[[hooks]]",
         keys: &["hooks"],
         expected: "a list of tables [[hooks]]",

@@ -106,6 +106,7 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
         Ok(None) => return format.silent(),
         Err(error) => return blocked(&error.to_string()),
     };
+    let program = program.filter(|_| !call.is_only_checked);
     let check = match program {
         Some(_) => CheckedBy::HookBeforeCall,
         None => CheckedBy::Hook,

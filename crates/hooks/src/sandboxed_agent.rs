@@ -4,7 +4,7 @@ use crate::agent::named_directory;
 use agent_bash::core::sandbox::Network;
 use agent_bash::settings::Settings;
 use agent_bash::{HostContext, SandboxSettings};
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -75,8 +75,9 @@ impl AgentState {
 }
 
 impl SandboxedAgent {
-    /// Adds the agent's files to the settings. Creates the files that do not exist. Temporary files
-    /// are in the directory `tmp` of the first state directory.
+    /// Adds the agent's files to the settings, with the links in their paths: the sandbox refuses a
+    /// link that a call could replace. Creates the files that do not exist. Temporary files are in
+    /// the directory `tmp` of the first state directory.
     ///
     /// # Errors
     /// The path that cannot be created, and why.
@@ -90,8 +91,6 @@ impl SandboxedAgent {
             state.create(&path).map_err(|error| {
                 io::Error::new(error.kind(), format!("{}: {error}", path.display()))
             })?;
-            // Names a link by its target: the sandbox refuses a link that a call could replace.
-            let path = fs::canonicalize(&path)?;
             if let Some(variable) = temp_variable.take() {
                 let directory = path.join("tmp").to_string_lossy().into_owned();
                 settings.set.insert(variable.to_owned(), directory);
@@ -120,6 +119,7 @@ mod tests {
     use crate::agents::sandboxed_agent;
     use std::collections::BTreeMap;
     use std::ffi::OsString;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::sync::Arc;
 

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 /// The directory of the links to agent-bash, below the user's data directory.
 const LINKS_DIRECTORY: &str = "agent-bash/links";
 
-/// How an agent finds its shell. VS Code is not listed: its agent types into an interactive shell,
-/// which `agent-bash shell` leaves to bash.
+/// How an agent finds its shell.
 #[derive(Debug)]
 pub enum ShellWay {
     /// A setting names the shell.
@@ -32,6 +31,12 @@ pub struct ShellSetting {
     pub(crate) json: JsonForm,
     /// The member names from the root to the setting.
     pub(crate) keys: &'static [&'static str],
+    /// The setting's only member, whose value is the shell's path. `None` if the setting itself is
+    /// the path.
+    pub(crate) member: Option<&'static str>,
+    /// True if the agent starts only tasks by this shell. Its other commands do not go through
+    /// agent-bash.
+    pub is_for_tasks: bool,
     /// The link that the setting names.
     pub link: ShellLink,
     /// A hint for the user after the installation.

@@ -7,7 +7,7 @@
 
 use crate::MaskSecrets;
 use agent_bash_core::{Status, Timestamp};
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, lock_file};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
@@ -134,15 +134,13 @@ impl History {
         }
         let line = self.line(entry)?;
         let dir = PrivateDir::create(&self.state, &[])?;
-        let lock = dir.open_or_create(LOCK_FILE_NAME)?;
-        lock.lock()?;
+        let _lock = lock_file(&dir, LOCK_FILE_NAME)?;
         let mut file = dir.open_or_create(FILE_NAME)?;
         file.seek(SeekFrom::End(0))?;
         file.write_all(&line)?;
         if file.metadata()?.len() > self.max_bytes {
             self.shorten(&dir, &mut file)?;
         }
-        // Closing the lock file releases the lock.
         Ok(())
     }
 

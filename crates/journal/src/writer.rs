@@ -2,7 +2,7 @@
 
 use crate::{DIRECTORY_NAME, JournalEntry, JournalLevel};
 use agent_bash_core::{Timestamp, lock};
-use agent_bash_os::{PrivateDir, is_linked};
+use agent_bash_os::{PrivateDir, is_linked, lock_file};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
@@ -63,6 +63,7 @@ pub struct Journal {
 #[derive(Debug)]
 struct OpenJournal {
     dir: PrivateDir,
+    name: String,
     file: File,
     /// The length of the file in bytes.
     written: u64,
@@ -140,6 +141,7 @@ impl Journal {
         let _ = file.try_lock_shared();
         Ok(OpenJournal {
             written: dir.size(&name),
+            name,
             file,
             dir,
             is_full: false,
@@ -215,18 +217,10 @@ fn open_shared(dir: PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
     Ok(OpenJournal {
         file: dir.write(&name, true)?,
         dir,
+        name,
         written: 0,
         is_full: last[..read] == *FULL_LINE,
     })
-}
-
-/// Unlocks the file when dropped.
-struct Unlock(File);
-
-impl Drop for Unlock {
-    fn drop(&mut self) {
-        let _ = self.0.unlock();
-    }
 }
 
 impl OpenJournal {
@@ -236,10 +230,9 @@ impl OpenJournal {
     }
 
     /// Waits until no other process writes, then reads the current length of the file.
-    fn lock(&mut self) -> io::Result<Unlock> {
-        self.file.lock()?;
-        let unlock = Unlock(self.file.try_clone()?);
+    fn lock(&mut self) -> io::Result<File> {
+        let lock = lock_file(&self.dir, &self.name)?;
         self.written = self.file.metadata()?.len();
-        Ok(unlock)
+        Ok(lock)
     }
 }

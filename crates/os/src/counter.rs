@@ -8,12 +8,13 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// The number of attempts to take a lock: first with a yield in between, then with a pause. Usually
-/// a process holds the lock for microseconds. A call must not wait for a stopped process.
-const MAX_LOCK_TRIES: u32 = 300;
-
-/// The number of attempts with a yield. On a busy machine, a yield can take as long as a pause.
+/// The number of attempts to take a lock with a yield in between. On a busy machine, a yield can
+/// take as long as a pause.
 const MAX_YIELDS: u32 = 100;
+
+/// The number of further attempts of [`lock_file`], with a pause in between. Usually a process
+/// holds the lock for microseconds. A call must not wait for a stopped process.
+const MAX_PAUSES: u32 = 200;
 
 /// The length of a pause in nanoseconds.
 const PAUSE_NANOS: i64 = 1_000_000;
@@ -68,8 +69,16 @@ impl Counter {
 /// # Errors
 /// I/O errors, or `WouldBlock` if another process holds the lock for longer than an update takes.
 pub fn lock_file(dir: &PrivateDir, name: &str) -> io::Result<File> {
+    lock_file_within(dir, name, MAX_PAUSES)
+}
+
+/// Locks a file as [`lock_file`] does, but waits for about `max_pauses` milliseconds.
+///
+/// # Errors
+/// See [`lock_file`].
+pub fn lock_file_within(dir: &PrivateDir, name: &str, max_pauses: u32) -> io::Result<File> {
     let mut file = dir.open_or_create(name)?;
-    for attempt in 0..MAX_LOCK_TRIES {
+    for attempt in 0..MAX_YIELDS.saturating_add(max_pauses) {
         match file.try_lock() {
             Ok(()) if is_linked(&file) => return Ok(file),
             // Another process removed the file before this one got the lock.
@@ -86,7 +95,11 @@ pub fn lock_file(dir: &PrivateDir, name: &str) -> io::Result<File> {
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
-    let why = format!("another process holds the lock of {name}");
+    let path = dir.path().join(name);
+    let path = path.display();
+    let why = format!(
+        "another process holds the lock {path}; wait until it ends, or end it (`fuser {path}` prints its pid)"
+    );
     Err(io::Error::new(io::ErrorKind::WouldBlock, why))
 }
 

@@ -22,7 +22,7 @@ mod remove;
 mod sweep;
 
 pub use cached::open_cached;
-pub use counter::{Counter, lock_file};
+pub use counter::{Counter, lock_file, lock_file_within};
 pub use handle::ProcessHandle;
 pub use identity::ProcessIdentity;
 pub use in_root::{exists_in_root, open_without_links};

@@ -9,7 +9,7 @@
 //! ([`RefusedCommand::model_controlled_ancestor`]).
 
 use agent_bash_core::{Clock, Timestamp};
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, lock_file};
 use agent_bash_policy::Finding;
 use agent_bash_process::{Ancestor, ProcessIdentity, model_callers};
 use agent_bash_settings::HostContext;
@@ -245,8 +245,7 @@ impl Exceptions {
         work: impl FnOnce(&mut Vec<RefusedCommand>, Timestamp) -> T,
     ) -> io::Result<T> {
         let directory = PrivateDir::create(&self.state, &[])?;
-        let lock = directory.open_or_create(LOCK)?;
-        lock.lock()?;
+        let _lock = lock_file(&directory, LOCK)?;
         let mut commands = self.read(&directory)?;
         let value = work(&mut commands, self.clock.wall());
         let is_pending = |refused: &RefusedCommand| refused.allowed.is_none();

@@ -71,6 +71,14 @@ fn allowed_command_runs_once_in_its_directory() {
             .unwrap()
     };
     let code = add();
+    // A sandboxed call can read the file, so it can hold the lock.
+    let held = std::fs::File::open(state.path().join(LOCK)).unwrap();
+    held.lock().unwrap();
+    assert_eq!(
+        exceptions.add("git push -f", here, &finding(), &host()),
+        None
+    );
+    held.unlock().unwrap();
     assert_eq!(add(), code, "a repeated refusal has the same code");
     assert_eq!(code.len(), CODE_LENGTH);
     let itself = Finding {

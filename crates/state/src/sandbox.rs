@@ -51,6 +51,8 @@ pub struct SandboxState {
     names: Mutex<Option<Arc<NameScan>>>,
     /// The configuration of git after the last call that left it unchanged.
     git_config: Mutex<Option<MergedConfig>>,
+    /// Keys that a merge has dropped, and that no call has reported yet.
+    unreported_git_keys: Mutex<Vec<String>>,
     /// The state directory.
     state: Option<PathBuf>,
     /// The paths where the host looks for settings.
@@ -301,14 +303,21 @@ impl SandboxState {
     }
 
     /// Writes the harmless changes that calls have made to their copy of git's configuration.
-    /// Returns the other changed keys.
+    /// Returns the other changed keys, after those of [`Self::report_git_keys_later`].
     fn merge_git_config(&self, plan: &Plan, max_git_runs: usize) -> Vec<String> {
         let Some(redirected) = &plan.git_config else {
             return Vec::new();
         };
         let outcome = git_config::merge(redirected, max_git_runs);
         *lock(&self.git_config) = outcome.merged;
-        outcome.dropped
+        let mut dropped = std::mem::take(&mut *lock(&self.unreported_git_keys));
+        dropped.extend(outcome.dropped);
+        dropped
+    }
+
+    /// Stores the dropped keys of a preparation that is not of a call. The next call reports them.
+    pub fn report_git_keys_later(&self, dropped: Vec<String>) {
+        lock(&self.unreported_git_keys).extend(dropped);
     }
 
     /// Stores a scan for the next call.

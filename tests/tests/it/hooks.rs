@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The fallback after the program in the hook's command line, in case the program gives no verdict.
-const BLOCKS: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+const BLOCKS: &str = "sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'";
 
 /// Each agent with the names of its event and its tool.
 const AGENTS: [(&str, &str, &str); 4] = [
@@ -199,7 +199,7 @@ fn hook_changes_the_link_target_and_uninstall_restores_it() -> anyhow::Result<()
     assert_eq!(fs::read_to_string(&file)?, before);
     assert!(fs::symlink_metadata(&link)?.is_symlink());
     let nothing = set_up(&world, &["--uninstall", "claude-code", "--yes"])?;
-    assert!(nothing.stdout.contains("is not set up"), "{nothing:?}");
+    assert!(nothing.stdout.contains("is not installed"), "{nothing:?}");
     Ok(())
 }
 

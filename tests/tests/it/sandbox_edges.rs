@@ -350,6 +350,17 @@ fn changed_git_programs_and_hooks_are_named() -> Result<()> {
         ),
         (
             "",
+            "mkdir .git/rebase-merge; echo x/y > .git/rebase-merge/strategy",
+            "rebase-merge/strategy",
+        ),
+        ("", "ln -sf /outside .git/FETCH_HEAD", ".git/FETCH_HEAD"),
+        (
+            "",
+            "mkdir -p objects refs pkg/.vscode; cp .git/HEAD .; : > pkg/.vscode/tasks.json",
+            "pkg/.vscode/tasks.json",
+        ),
+        (
+            "",
             "mkdir -p .git/modules/new/objects .git/modules/new/refs; cp .git/HEAD .git/config .git/modules/new",
             "modules/new/config",
         ),

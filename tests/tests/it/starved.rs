@@ -3,6 +3,7 @@
 //!
 //! Process limits do not apply to root: a test run as root switches to another user.
 
+use agent_bash_tests::product::report_left_out;
 use agent_bash_tests::server_client::ServerClient;
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
@@ -172,13 +173,12 @@ fn command_with_hung_mount(world: &World, command: &[&str]) -> Command {
 }
 
 /// Returns a world; `None` if no file system can be mounted.
-#[expect(clippy::print_stderr, reason = "what is left out is said")]
 fn world_with_a_hung_mount() -> Result<Option<World>> {
     let world = World::new()?;
     fs::create_dir(world.cwd().join("hung"))?;
     let tried = product::run(command_with_hung_mount(&world, &["true"]), None)?;
     if tried.code != 0 {
-        eprintln!("left out, since no file system can be mounted here: {tried:?}");
+        report_left_out(&format!("no file system can be mounted here: {tried:?}"));
         return Ok(None);
     }
     Ok(Some(world))

@@ -83,6 +83,8 @@ impl Conversation {
         let prepared = tool.within_limit(prepare).await;
         // Without a plan, no shell is started, and the call itself reports the reason.
         if let Some(Ok(Some(prepared))) = prepared {
+            tool.sandbox
+                .report_git_keys_later(prepared.dropped_git_keys);
             self.start_for(call, Some(prepared.plan));
         }
     }

@@ -76,15 +76,15 @@ fn agents(args: &SetupArgs, start: &StartContext) -> Vec<ChosenAgent> {
     }
     let found = SUPPORTED
         .iter()
-        .filter(|agent| args.undo || found_at(&agent.hook, start).is_some());
+        .filter(|agent| args.undo || found_at(agent, start).is_some());
     found
         .map(|agent| ChosenAgent { agent, ways: None })
         .collect()
 }
 
 /// Returns the agent's program in `PATH`, else the directory of its settings.
-fn found_at(agent: &Agent, start: &StartContext) -> Option<PathBuf> {
-    find_on_path(agent.program, start).or_else(|| settings_directory(agent, &start.host))
+pub(crate) fn found_at(agent: &SupportedAgent, start: &StartContext) -> Option<PathBuf> {
+    find_on_path(agent.hook.program, start).or_else(|| settings_directory(agent, &start.host))
 }
 
 /// Returns the ways in which this agent can use agent-bash.
@@ -102,16 +102,21 @@ fn possible_ways(agent: &SupportedAgent) -> Vec<SetupWay> {
 /// Returns the way that changes the agent least and provides undo; if none does, the hook.
 fn proposed_way(agent: &SupportedAgent) -> SetupWay {
     match agent.shell {
-        Some(ShellWay::Setting(_)) => SetupWay::Shell,
+        Some(ShellWay::Setting(_)) if !is_for_tasks(agent) => SetupWay::Shell,
         _ if agent.mcp.is_some() => SetupWay::Mcp,
         _ => SetupWay::Hook,
     }
 }
 
+/// True if the agent starts only tasks by the shell that its settings name.
+fn is_for_tasks(agent: &SupportedAgent) -> bool {
+    matches!(&agent.shell, Some(ShellWay::Setting(setting)) if setting.is_for_tasks)
+}
+
 /// Returns a line with an agent and its possible ways.
 fn proposal(chosen: &ChosenAgent, start: &StartContext) -> String {
     let agent = chosen.agent;
-    let found = found_at(&agent.hook, start);
+    let found = found_at(agent, start);
     let found = found.map(|path| format!(" ({})", path.display()));
     let ways = possible_ways(agent).into_iter().map(|way| match way {
         way if way == proposed_way(agent) => format!("{} (proposed)", way.name()),
@@ -127,6 +132,9 @@ fn ask_ways(chosen: &ChosenAgent, start: &StartContext) -> anyhow::Result<Vec<Se
     let mut question = format!("\n{}", proposal(chosen, start));
     for way in possible_ways(chosen.agent) {
         let effect = match way {
+            SetupWay::Shell if is_for_tasks(chosen.agent) => {
+                "its tasks run through agent-bash: rules, a record, undo"
+            }
             SetupWay::Shell => "its commands run through agent-bash: rules, a record, undo",
             SetupWay::Hook => "it asks agent-bash before each command, and runs it itself",
             SetupWay::Mcp => "its model gets the tools of agent-bash, next to its own",

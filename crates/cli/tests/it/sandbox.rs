@@ -85,6 +85,40 @@ fn writable_option_adds_a_directory() {
 }
 
 #[test]
+fn sandbox_run_refuses_the_directory_of_an_agent_behind_a_link_of_a_call() {
+    let home = Home::new();
+    home.write("repo/state/codex/file", "");
+    home.write("outside/file", "before\n");
+    in_repository(&home, &["run", "true"]);
+    let directory = home.path().join("repo/state/codex");
+    let run_agent = || {
+        let script = "echo x >\"$CODEX_HOME/file\"";
+        let options = ["sandbox", "run", "--network", "off", "--agent", "codex"];
+        let mut command = home.command(&options);
+        command.args(["--", "sh", "-c", script]);
+        command.env("CODEX_HOME", &directory);
+        command.current_dir(home.path().join("repo"));
+        command.output().expect("the binary starts")
+    };
+    let text = |path: &str| std::fs::read_to_string(home.path().join(path));
+    assert_eq!(run_agent().status.code(), Some(0));
+    assert_eq!(text("repo/state/codex/file").expect("a file"), "x\n");
+    let plant = "rm -r state/codex && ln -s ../../outside state/codex";
+    assert_eq!(
+        run(&home, &["--sandbox", "workspace_write", plant]).code,
+        Some(0)
+    );
+    let ran = run_agent();
+    let error = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(126), "{error}");
+    assert!(
+        error.contains("is reached through the symbolic link"),
+        "{error}"
+    );
+    assert_eq!(text("outside/file").expect("a file"), "before\n");
+}
+
+#[test]
 fn sandbox_options_without_a_sandbox_are_refused() {
     let home = Home::new();
     for (words, wanted) in [

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 /// Every kind of file: the agent, a file of its settings, and realistic contents.
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 11] = [
     (
         "claude-code",
         ".claude/settings.json",
@@ -49,6 +49,16 @@ const FILES: [(&str, &str, &str); 9] = [
         "{\r\n  // mine\r\n  \"mcp\": {\"a\": {\"enabled\": false,},},\r\n}\r\n",
     ),
     ("qwen", ".qwen/settings.json", "{}"),
+    (
+        "vscode",
+        ".config/Code/User/settings.json",
+        "{\n    // mine\n    \"editor.fontSize\": 12, // points\n}\n",
+    ),
+    (
+        "vscode",
+        ".config/Code/User/mcp.json",
+        "{\n\t\"servers\": {},\n\t\"inputs\": []\n}\n",
+    ),
 ];
 
 /// A home in which these files exist, and no agent's program is on `PATH`.
@@ -62,7 +72,7 @@ fn home() -> Home {
 
 fn setup(home: &Home, words: &[&str]) -> Run {
     let words = [&["setup"], words].concat();
-    home.run_with(&words, &[("PATH", "/usr/bin:/bin")])
+    home.run_with(&words, &[("PATH", "/nonexistent")])
 }
 
 fn text(home: &Home, file: &str) -> String {
@@ -134,6 +144,8 @@ fn without_a_terminal_setup_names_its_options_and_writes_nothing() {
         "shell (proposed), hook, mcp\n",
         "codex (",
         "hook, mcp (proposed)\n",
+        "vscode (",
+        "User): shell, hook, mcp (proposed)\n",
     ] {
         assert!(run.stdout.contains(line), "{}", run.stdout);
     }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// The agents with a setting: its file in a home, the path of the setting, the name of the link.
-const SETTINGS: [(&str, &str, &str, &str); 3] = [
+const SETTINGS: [(&str, &str, &str, &str); 5] = [
     (
         "claude-code",
         ".claude/settings.json",
@@ -29,6 +29,18 @@ const SETTINGS: [(&str, &str, &str, &str); 3] = [
         "bash",
     ),
     ("pi", ".pi/agent/settings.json", "/shellPath", "bash"),
+    (
+        "vscode",
+        ".config/Code/User/settings.json",
+        "/terminal.integrated.automationProfile.linux/path",
+        "bash",
+    ),
+    (
+        "vscode-insiders",
+        ".config/Code - Insiders/User/settings.json",
+        "/terminal.integrated.automationProfile.linux/path",
+        "bash",
+    ),
 ];
 
 fn install(home: &Home, agent: &str) -> Run {
@@ -275,6 +287,14 @@ fn agents_without_a_setting_get_instructions() {
         &["hook", "--install", "auto"][..],
         &["hook", "--install", "--project", "kimi", "--yes"],
         &["hook", "--install", "--take-over", "copilot", "--yes"],
+        &["hook", "--uninstall", "--take-over", "copilot", "--yes"],
+        &[
+            "hook",
+            "--install",
+            "--take-over=rewrite",
+            "cursor",
+            "--yes",
+        ],
         &["hook", "--install", "--take-over=rewrite", "qwen", "--yes"],
         &["hook", "--take-over", "claude-code"],
     ] {
@@ -353,6 +373,23 @@ fn rewriting_hook_makes_the_agent_call_agent_bash() {
         decision: None,
         variable: Some(("COPILOT_AGENT_SESSION_ID", "three")),
         conversation: "copilot-three",
+    });
+    // VS Code runs the hook of Copilot CLI.
+    rewriting(&RewritingCase {
+        agent: "vscode",
+        cost: "`cd` and `export` end with it",
+        settings: (".copilot/hooks/agent-bash.json", "/hooks/preToolUse/0/bash"),
+        call: (
+            json!({
+                "hook_event_name": "PreToolUse", "session_id": "four",
+                "tool_name": "run_in_terminal",
+            }),
+            "tool_input",
+        ),
+        answer: "/hookSpecificOutput/updatedInput",
+        decision: None,
+        variable: None,
+        conversation: "copilot-four",
     });
 }
 
@@ -440,6 +477,13 @@ fn doctor_names_the_agents_that_use_agent_bash() {
     assert!(outside.starts_with("note     claude-code "), "{outside}");
     assert!(outside.contains("--take-over claude-code"), "{outside}");
     assert_eq!(outside.lines().count(), 1, "{outside}");
+    // A prefix of the user's is named, and no advice is given that would be refused.
+    let file = ".claude/settings.json";
+    home.write(file, r#"{"env": {"CLAUDE_CODE_SHELL_PREFIX": "/x/wrap"}}"#);
+    let found = home.run_with(&["doctor"], &[("PATH", &path)]).stdout;
+    assert!(found.contains(r#"is "/x/wrap" already"#), "{found}");
+    assert!(!found.contains("--take-over claude-code"), "{found}");
+    home.write(file, "{}");
 
     assert_eq!(install(&home, "claude-code").code, Some(0));
     // The agent's program need not be on the `PATH`.
@@ -452,6 +496,30 @@ fn doctor_names_the_agents_that_use_agent_bash() {
             line.ends_with("a call of it ran and was recorded"),
             "{inside}"
         );
+    }
+
+    // Of VS Code, only tasks go through the link. Its hook is Copilot CLI's.
+    let hook = [
+        "hook",
+        "--install",
+        "--take-over=rewrite",
+        "copilot",
+        "--yes",
+    ];
+    assert_eq!(home.run(&hook).code, Some(0));
+    let lines = || {
+        let run = home.run_with(&["doctor"], &[("PATH", &path)]);
+        let words: Vec<&str> = run.stdout.split_whitespace().collect();
+        words.join(" ")
+    };
+    assert!(!lines().contains("vscode"), "{}", lines());
+    assert_eq!(install(&home, "vscode").code, Some(0));
+    let found = lines();
+    for part in [
+        "the shell of its tasks is",
+        "its hook replaces each command",
+    ] {
+        assert!(found.contains(&format!("ok vscode {part}")), "{found}");
     }
 
     let prefix = link(&home, "agent-bash-shell");

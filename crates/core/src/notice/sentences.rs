@@ -127,7 +127,7 @@ impl NoticeKind {
                     // A message about a secret may name an entry of it, or a missing key.
                     (DenialBasis::Inferred, Access::Read) => "The output points to",
                     (DenialBasis::Inferred, Access::Write) => "The output names",
-                    (DenialBasis::Observed, _) => "Before it failed, the command was refused write access to",
+                    (DenialBasis::Observed, _) => "A process of this call was refused write access to",
                 };
                 let remedy = denial_remedy(path, *access, *level, *is_protected);
                 format!(

@@ -129,6 +129,8 @@ pub(super) const AGENT: SupportedAgent = SupportedAgent {
         settings: CLAUDE_CODE.settings,
         json: STRICT,
         keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
+        member: None,
+        is_for_tasks: false,
         link: ShellLink::Prefix,
         install_hint: "Claude Code reads the setting when it starts. Its commands then run in bash, even if $SHELL is zsh.",
     })),

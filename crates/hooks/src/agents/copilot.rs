@@ -9,8 +9,8 @@ use crate::supported_agent::SupportedAgent;
 use crate::take_over::ShellWay;
 
 /// Uses the event with the camel-case name, because its answer can contain a reason. If the hook
-/// fails, Copilot refuses the call.
-const HOOK: Agent = Agent {
+/// fails, Copilot refuses the call. VS Code runs the hook, too.
+pub(super) const HOOK: Agent = Agent {
     name: "copilot",
     program: "copilot",
     tested_with: "@github/copilot 1.0.102",
@@ -34,7 +34,7 @@ const HOOK: Agent = Agent {
             ),
         ],
     }),
-    install_hint: "Copilot CLI reads the hook when it starts.",
+    install_hint: "Copilot CLI reads the hook when it starts. VS Code runs the same hook.",
     ..Agent::UNKNOWN
 };
 

@@ -87,6 +87,8 @@ pub(super) const AGENT: SupportedAgent = SupportedAgent {
         settings: CONFIG,
         json: JSON,
         keys: &["shell"],
+        member: None,
+        is_for_tasks: false,
         link: ShellLink::Bash,
         install_hint: "opencode reads the setting when it starts.",
     })),

@@ -33,6 +33,8 @@ pub(super) const AGENT: SupportedAgent = SupportedAgent {
         },
         json: STRICT,
         keys: &["shellPath"],
+        member: None,
+        is_for_tasks: false,
         link: ShellLink::Bash,
         install_hint: "pi reads the setting when it starts, or after /reload.",
     })),

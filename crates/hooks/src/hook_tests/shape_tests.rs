@@ -70,6 +70,18 @@ fn any_tool_with_a_script_is_checked() {
             "mcp__other__spawn",
             json!({"command": "git", "args": ["push", "-f"]}),
         ),
+        (
+            "send_to_terminal",
+            json!({"id": "1", "command": "git push -f"}),
+        ),
+        (
+            "create_and_run_task",
+            json!({"workspaceFolder": "/w", "task": {"type": "shell", "command": "git push -f"}}),
+        ),
+        (
+            "create_and_run_task",
+            json!({"task": {"label": "a", "command": "git", "args": ["push", "-f"]}}),
+        ),
     ] {
         assert!(refused(tool, input.clone()), "{tool} {input}");
         let harmless = input.to_string().replace("push", "log");
@@ -135,5 +147,52 @@ fn arguments_encoded_as_a_string_are_read() {
             matches!(effect(&call, &answer), Effect::Blocked(_)),
             "{answer:?}"
         );
+    }
+}
+
+#[test]
+fn rewriting_in_vscode_replaces_what_starts_a_command_and_leaves_the_question() {
+    let rewritten = |call: &Value| {
+        let input = call.to_string();
+        answer_rewriting(agent("copilot"), input.as_bytes(), &host(&[]), "agent-bash")
+    };
+    let mut call = call(VSCODE_CALL, "cd a && ls");
+    let answer: Value = serde_json::from_str(&rewritten(&call).stdout).unwrap();
+    let line = "agent-bash shell --conversation copilot-5a-1 -c 'cd a && ls'";
+    let mut input = call["tool_input"].clone();
+    input["command"] = line.into();
+    // With a decision, VS Code would not ask its user.
+    let expected = json!({ "hookEventName": "PreToolUse", "updatedInput": input });
+    assert_eq!(answer, json!({ "hookSpecificOutput": expected }));
+    // Text for a running program and tasks are checked, but not replaced.
+    for (tool, input) in [
+        ("send_to_terminal", json!({"id": "1", "command": "SCRIPT"})),
+        (
+            "create_and_run_task",
+            json!({"task": {"command": "SCRIPT"}}),
+        ),
+    ] {
+        call["tool_name"] = tool.into();
+        for (script, is_refused) in [("y", false), ("git push --force", true)] {
+            let input = input.to_string().replace("SCRIPT", script);
+            call["tool_input"] = serde_json::from_str(&input).unwrap();
+            let answer = rewritten(&call);
+            assert_eq!(is_silent(&answer), !is_refused, "{tool} {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn enter_key_for_a_terminal_of_vscode_passes() {
+    for text in ["", " ", "\n"] {
+        let mut call = call(VSCODE_CALL, text);
+        // Control: the tool that starts commands needs one.
+        let blocked = answer_to_call(&CLAUDE_CODE, &call, &host(&[]));
+        assert_eq!(blocked.exit_code, BLOCKED_EXIT_CODE);
+        call["tool_name"] = "send_to_terminal".into();
+        for agent in [&CLAUDE_CODE, agent("copilot"), &AUTO] {
+            let answer = answer_to_call(agent, &call, &host(&[]));
+            assert!(is_silent(&answer), "{} {answer:?}", agent.name);
+        }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 /// The command that blocks a call if agent-bash fails, valid in any shell. The exit code alone is
-/// not sufficient: Codex and Gemini CLI let a command run if stderr is empty.
-const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+/// not sufficient: Codex and Gemini CLI let a command run if stderr is empty. The text also follows
+/// the reason of a hook that refuses by exit code 2.
+const FALLBACK: &str = "sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'";
 
 /// The command that lets a prompt pass if agent-bash fails. An exit code of 2 would block the
 /// prompt.

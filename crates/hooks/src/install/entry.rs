@@ -18,7 +18,7 @@ pub(super) fn with(
     before: Option<&str>,
     (program, options): (&str, &str),
 ) -> Result<String, BadFile> {
-    let command = HookCommand::new(agent.name, program, options);
+    let command = HookCommand::new(agent.hook_name(), program, options);
     let Some(before) = before else {
         return fresh(agent, form, &command);
     };
@@ -122,7 +122,9 @@ fn find(
 /// Returns our hook's command line in a value, at any depth.
 fn find_our_command(agent: &Agent, value: &Value<'_>) -> Option<String> {
     match value {
-        Value::StringLit(text) if is_ours(agent.name, &text.value) => Some(text.value.to_string()),
+        Value::StringLit(text) if is_ours(agent.hook_name(), &text.value) => {
+            Some(text.value.to_string())
+        }
         Value::Array(array) => array
             .elements
             .iter()

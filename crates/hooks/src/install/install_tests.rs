@@ -11,7 +11,7 @@ const PRE_TOOL_USE: &[&str] = &["hooks", "PreToolUse"];
 const PROGRAM: &str = "agent-bash";
 
 /// The end of the hook's command line, which blocks the call if the program fails.
-const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+const FALLBACK: &str = "sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'";
 
 /// Realistic settings files. The last two have comments.
 const SETTINGS_FILES: [&str; 18] = [
@@ -122,7 +122,7 @@ fn file_is_the_same_after_install_and_uninstall() {
                         "true"
                     };
                     let mut want = commands(list, before);
-                    want.push(format!("agent-bash hook {} || {end}", agent.name));
+                    want.push(format!("agent-bash hook {} || {end}", agent.hook_name()));
                     assert_eq!(commands(list, &with), want);
                 }
             }
@@ -156,7 +156,7 @@ fn new_file_has_the_entries_of_the_agent() {
             "hooks": [
               {
                 "type": "command",
-                "command": "agent-bash hook claude-code || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'",
+                "command": "agent-bash hook claude-code || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'",
                 "timeout": 30
               }
             ]
@@ -168,7 +168,7 @@ fn new_file_has_the_entries_of_the_agent() {
             "hooks": [
               {
                 "type": "command",
-                "command": "agent-bash hook claude-code || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'",
+                "command": "agent-bash hook claude-code || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'",
                 "timeout": 30
               }
             ]
@@ -195,7 +195,7 @@ fn new_file_has_the_entries_of_the_agent() {
         "preToolUse": [
           {
             "type": "command",
-            "bash": "agent-bash hook copilot || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'",
+            "bash": "agent-bash hook copilot || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'",
             "timeoutSec": 30
           }
         ],
@@ -219,7 +219,7 @@ fn new_file_has_the_entries_of_the_agent() {
           "matcher": "execute_bash|execute_cmd|shell",
           "action": {
             "type": "command",
-            "command": "agent-bash hook kiro || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'"
+            "command": "agent-bash hook kiro || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'"
           },
           "timeout": 30
         }
@@ -230,7 +230,7 @@ fn new_file_has_the_entries_of_the_agent() {
     [[hooks]]
     event = "PreToolUse"
     matcher = "^Bash$"
-    command = "agent-bash hook kimi || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'"
+    command = "agent-bash hook kimi || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'"
     timeout = 30
 
     [[hooks]]
@@ -242,7 +242,7 @@ fn new_file_has_the_entries_of_the_agent() {
     #!/bin/sh
     # Written by `agent-bash hook --install cline`, removed by `--uninstall`.
     # Asks agent-bash before Cline runs a command. A command that agent-bash refuses or cannot check does not run.
-    agent-bash hook cline || echo '{"cancel": true, "errorMessage": "Not run: agent-bash gave no verdict"}'
+    agent-bash hook cline || echo '{"cancel": true, "errorMessage": "Not run: agent-bash did not permit it"}'
     "#);
 }
 

@@ -94,10 +94,10 @@ impl JsonMember<'_> {
             return Ok(None);
         };
         let value = &text[value.start()..value.end()];
-        let parsed = serde_json::from_str(value).ok();
+        let parsed: Option<Value> = serde_json::from_str(value).ok();
         Ok(Some(FoundValue {
-            program: parsed.and_then(|parsed| (self.program_of)(&parsed)),
-            value: value.to_owned(),
+            program: parsed.as_ref().and_then(self.program_of),
+            value: parsed.map_or_else(|| value.to_owned(), |parsed| parsed.to_string()),
             ranges: removable(text, None, &levels, index),
         }))
     }

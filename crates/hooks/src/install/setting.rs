@@ -3,7 +3,7 @@
 use super::bad_file::BadFile;
 use super::json_member::JsonMember;
 use crate::take_over::ShellSetting;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Returns the settings in which `link` is the agent's shell. Replaces a link that agent-bash wrote
@@ -38,8 +38,22 @@ pub fn shell_of(setting: &ShellSetting, text: &str) -> Result<Option<String>, Ba
 
 /// Calls `edit` with the member of the agent's JSON file that names the shell.
 fn edit<T>(setting: &ShellSetting, edit: impl FnOnce(&JsonMember<'_>) -> T) -> T {
+    let to_json = |link: &str| {
+        let link = Value::from(link);
+        match setting.member {
+            Some(member) => format!("{{\n  \"{member}\": {link}\n}}"),
+            None => link.to_string(),
+        }
+    };
     let link_of = |value: &Value| {
-        let link = value.as_str()?;
+        let link = match setting.member {
+            // An object with other members is the user's.
+            Some(member) => value
+                .get(member)
+                .filter(|link| *value == json!({ member: link }))?,
+            None => value,
+        };
+        let link = link.as_str()?;
         let is_ours = Path::new(link).ends_with(setting.link_end());
         is_ours.then(|| link.to_owned())
     };
@@ -47,7 +61,7 @@ fn edit<T>(setting: &ShellSetting, edit: impl FnOnce(&JsonMember<'_>) -> T) -> T
         agent: setting.agent,
         json: setting.json,
         keys: setting.keys,
-        to_json: &|link| Value::from(link).to_string(),
+        to_json: &to_json,
         program_of: &link_of,
     })
 }

@@ -1,7 +1,6 @@
 //! Tests of adding and removing the setting that makes our link the agent's shell.
 
 use super::*;
-use crate::take_over::ShellWay;
 use crate::{SUPPORTED, by_name};
 use serde_json::Value;
 
@@ -25,8 +24,9 @@ fn link(setting: &ShellSetting) -> String {
 /// Returns the setting that the agent reads, from a text without comments.
 fn value(setting: &ShellSetting, text: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
-    let pointer = format!("/{}", setting.keys.join("/"));
-    value.pointer(&pointer).cloned().unwrap_or_default()
+    let mut path = setting.keys.iter().chain(&setting.member);
+    let found = path.try_fold(&value, |at, name| at.get(name));
+    found.cloned().unwrap_or_default()
 }
 
 /// Realistic settings files. The last three have comments or trailing commas.
@@ -137,6 +137,15 @@ fn shell_that_the_user_has_set_is_not_removed() {
             "claude-code",
             "{\"env\": {\"CLAUDE_CODE_SHELL_PREFIX\": \"/x/wrap\"}}",
         ),
+        (
+            "vscode",
+            "{\"terminal.integrated.automationProfile.linux\": null}",
+        ),
+        // A profile of ours that the user has extended.
+        (
+            "vscode",
+            r#"{"terminal.integrated.automationProfile.linux": {"path": "/h/agent-bash/links/bash", "args": ["-l"]}}"#,
+        ),
     ] {
         let setting = setting(agent);
         let error = with_shell(setting, Some(text), &link(setting)).unwrap_err();
@@ -153,6 +162,32 @@ fn shell_that_the_user_has_set_is_not_removed() {
     let error = error.unwrap_err().to_string();
     assert!(
         error.starts_with("`shell` is \"/bin/zsh\" already"),
+        "{error}"
+    );
+}
+
+#[test]
+fn object_with_the_shell_is_added_after_comments_and_named_in_one_line() {
+    let vscode = setting("vscode");
+    let before = "{\n    // mine\n    \"editor.fontSize\": 12, // points\n}\n";
+    let with = with_shell(vscode, Some(before), &link(vscode)).unwrap();
+    insta::assert_snapshot!(with, @r#"
+    {
+        // mine
+        "editor.fontSize": 12,
+        "terminal.integrated.automationProfile.linux": {
+            "path": "/h/.local/share/agent-bash/links/bash"
+        }, // points
+    }
+    "#);
+    let without = without_shell(vscode, &with).unwrap();
+    assert_eq!(without.as_deref(), Some(before));
+    let zsh = with.replace("/h/.local/share/agent-bash/links/bash", "/bin/zsh");
+    let error = with_shell(vscode, Some(&zsh), &link(vscode)).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains(r#"automationProfile.linux` is {"path":"/bin/zsh"} already"#),
         "{error}"
     );
 }
@@ -246,6 +281,27 @@ fn shell_file_returns_the_settings_path_of_the_agent() {
             "PI_CODING_AGENT_DIR",
             "/v/settings.json",
             "/w/.pi/settings.json",
+        ),
+        (
+            "vscode",
+            ".config/Code/User/settings.json",
+            "XDG_CONFIG_HOME",
+            "/v/Code/User/settings.json",
+            "/w/.vscode/settings.json",
+        ),
+        (
+            "vscode-insiders",
+            ".config/Code - Insiders/User/settings.json",
+            "XDG_CONFIG_HOME",
+            "/v/Code - Insiders/User/settings.json",
+            "/w/.vscode/settings.json",
+        ),
+        (
+            "vscodium",
+            ".config/VSCodium/User/settings.json",
+            "XDG_CONFIG_HOME",
+            "/v/VSCodium/User/settings.json",
+            "/w/.vscode/settings.json",
         ),
     ] {
         let at = |scope, host: &HostContext| shell_file(setting(agent), scope, host);

@@ -312,6 +312,11 @@ fn shared_journal_has_the_calls_of_several_processes() {
     assert_eq!(commands, ["first", "second", "third"]);
     // Between two calls, no process locks the record.
     assert!(!all[0].is_live());
+    // A sandboxed call can read the record, so it can hold the lock.
+    let held = fs::File::open(only_file(state.path())).unwrap();
+    held.lock().unwrap();
+    assert!(one.record(&entry("fourth")).is_err());
+    held.unlock().unwrap();
     // Control: processes with separate records.
     let own = |first: u64| {
         let journal = Journal::new(options(state.path(), JournalLevel::Metadata));

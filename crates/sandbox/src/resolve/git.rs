@@ -21,8 +21,18 @@ pub(super) const PROTECTED_FILES: [&str; 7] = [
     "branches",
 ];
 
-/// The file with the remaining steps of a stopped rebase.
-pub(super) const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
+/// Returns true if git would run a program that is not its own for the text of a file.
+type RunsProgram = fn(&str) -> bool;
+
+/// The files by which a stopped rebase or cherry-pick can run a program.
+pub(super) const STEP_FILES: [(&str, RunsProgram); 3] = [
+    ("rebase-merge/git-rebase-todo", has_commands),
+    ("rebase-merge/strategy", names_program),
+    ("sequencer/opts", sets_strategy),
+];
+
+/// The merge strategies of git. For another one, git runs the program `git-merge-NAME`.
+const MERGE_STRATEGIES: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
 
 /// Files of a linked worktree's directory that name configuration and hooks.
 pub(super) const WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
@@ -174,6 +184,25 @@ fn work_tree(git_dir: &Path) -> Option<PathBuf> {
 fn referenced_directory(from: &Path, reference: &str) -> Option<PathBuf> {
     let path = from.join(reference.trim());
     fs::canonicalize(path).ok().filter(|path| path.is_dir())
+}
+
+/// True if one of the steps of a rebase runs a program.
+fn has_commands(steps: &str) -> bool {
+    let runs = |line: &str| matches!(line.split_whitespace().next(), Some("exec" | "x"));
+    steps.lines().any(runs)
+}
+
+/// True if this is the name of a merge strategy that git does not have.
+fn names_program(strategy: &str) -> bool {
+    !MERGE_STRATEGIES.contains(&strategy.strip_suffix('\n').unwrap_or(strategy))
+}
+
+/// True if the options of a cherry-pick, in git's configuration format, can have the key
+/// `strategy`.
+fn sets_strategy(options: &str) -> bool {
+    let options = options.to_ascii_lowercase();
+    let mut after = options.split("strategy").skip(1);
+    after.any(|rest| !rest.starts_with("-option"))
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {

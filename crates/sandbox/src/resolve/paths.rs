@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of bytes read of a file that calls may have written.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Returns the text of a regular file, up to a size. A call may have left a FIFO or a huge file at
 /// the path.

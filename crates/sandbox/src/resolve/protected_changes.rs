@@ -1,6 +1,6 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
-use super::git::{PROTECTED_FILES, REBASE_TODO, RepositoryPaths};
+use super::git::{PROTECTED_FILES, RepositoryPaths, STEP_FILES};
 use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
@@ -15,6 +15,8 @@ pub struct ChangedPath {
     /// True if paths below this one are no longer valid, because it was removed, or is no longer a
     /// directory.
     pub breaks_paths: bool,
+    /// True if a symbolic link is there now. In a `.git`, programs outside write through links.
+    pub is_link: bool,
 }
 
 /// Returns the protected paths below `root` that contain a changed file, in the state after the
@@ -43,7 +45,7 @@ pub fn protected_among(
     let mut found: BTreeSet<PathBuf> = protected.into_iter().filter(is_changed).collect();
     let named = changed
         .iter()
-        .filter_map(|file| protected_ancestor(&file.path).map(Path::to_owned));
+        .filter_map(|file| protected_ancestor(file).map(Path::to_owned));
     for below in named.chain(new_repositories(&root, changed)) {
         let path = root.join(below);
         if !found.iter().any(|outer| path.starts_with(outer)) {
@@ -53,12 +55,13 @@ pub fn protected_among(
     found.into_iter().collect()
 }
 
-/// True if the path in a git directory is one of [`PROTECTED_FILES`] or [`REBASE_TODO`], there or
-/// in a submodule.
+/// True if the path in a git directory is one of [`PROTECTED_FILES`] or [`STEP_FILES`], there or in
+/// a submodule.
 fn is_git_file(inner: &Path) -> bool {
     let is_data = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|data| name == *data);
     let may_be_in_module = inner.starts_with("modules") && !inner.iter().any(is_data);
-    let mut files = PROTECTED_FILES.iter().chain([&REBASE_TODO]);
+    let steps = STEP_FILES.iter().map(|(name, _)| name);
+    let mut files = PROTECTED_FILES.iter().chain(steps);
     files.any(|name| inner == Path::new(name) || may_be_in_module && inner.ends_with(name))
 }
 
@@ -94,7 +97,8 @@ fn new_repositories(root: &Path, changed: &[ChangedPath]) -> BTreeSet<PathBuf> {
 
 /// Returns the protected file or directory, by name and at any depth, that contains or is the
 /// changed path.
-fn protected_ancestor(changed: &Path) -> Option<&Path> {
+fn protected_ancestor(file: &ChangedPath) -> Option<&Path> {
+    let changed = file.path.as_path();
     let mut prefixes: Vec<&Path> = changed.ancestors().collect();
     prefixes.reverse();
     let is_protected = |path: &&Path| {
@@ -104,7 +108,7 @@ fn protected_ancestor(changed: &Path) -> Option<&Path> {
             Some(inner) if inner.as_os_str().is_empty() => {
                 *path == changed && changed != Path::new(".git")
             }
-            Some(inner) => is_git_file(inner),
+            Some(inner) => is_git_file(inner) || file.is_link && *path == changed,
             None => is_reported_path(path, *path != changed),
         }
     };
@@ -131,6 +135,7 @@ mod tests {
             .map(|(path, breaks_paths)| ChangedPath {
                 path: path.into(),
                 breaks_paths: *breaks_paths,
+                is_link: path.ends_with("-link"),
             })
             .collect();
         let further: Vec<PathBuf> = further.iter().map(PathBuf::from).collect();
@@ -151,6 +156,10 @@ mod tests {
             (".git/index", true),
             (".git/refs/heads/config", true),
             (".git/rebase-merge/git-rebase-todo", true),
+            (".git/sequencer/opts", true),
+            (".git/logs/HEAD-link", true),
+            (".git/logs/HEAD", true),
+            ("src/HEAD-link", true),
             (".git/modules/a/b/config", true),
             (".git/modules/a/b/refs/heads/config", true),
             ("bare/HEAD", true),
@@ -169,8 +178,10 @@ mod tests {
         let want = [
             ".envrc",
             ".git/hooks",
+            ".git/logs/HEAD-link",
             ".git/modules/a/b/config",
             ".git/rebase-merge/git-rebase-todo",
+            ".git/sequencer/opts",
             ".vscode",
             "AGENTS.md",
             "bare/HEAD",

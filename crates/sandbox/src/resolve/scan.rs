@@ -7,10 +7,11 @@ mod version;
 
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
+use agent_bash_core::words;
 use repositories::{Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ use version::{DIRECTORY_KIND, FileVersion, LINK_KIND, Time};
 /// The maximum number of directories scanned before a call, and after it.
 const MAX_DIRECTORIES_BEFORE: usize = 600;
 const MAX_DIRECTORIES_AFTER: usize = 1000;
+
+/// The maximum number of directories in `.git` that a scan visits in addition.
+const MAX_GIT_DIRECTORIES: usize = 300;
 
 /// The maximum number of files, and the maximum depth, in a directory that is scanned because of
 /// its name.
@@ -47,15 +51,53 @@ const DEPENDENCY_DIRECTORIES: &[&str] = &[
     ".pnpm-store",
 ];
 
+/// The names in a git directory that are looked up if it has too many entries, and the name of a
+/// git directory.
+const GIT_NAMES: &[&str] = words![
+    ".git HEAD objects refs commondir index packed-refs shallow logs info modules worktrees",
+    "rebase-merge rebase-apply sequencer rr-cache COMMIT_EDITMSG TAG_EDITMSG MERGE_MSG MERGE_HEAD",
+    "MERGE_MODE MERGE_RR AUTO_MERGE SQUASH_MSG ORIG_HEAD FETCH_HEAD REVERT_HEAD CHERRY_PICK_HEAD",
+    "REBASE_HEAD BISECT_LOG NOTES_EDITMSG gc.log",
+];
+
 /// The file with which build tools mark their directories.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
+
+/// The entries of a directory that count, in addition to repositories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CountedEntries {
+    /// Files and directories with a protected name.
+    Names,
+    /// Also all symbolic links: the directory may belong to a repository without a `.git`.
+    NamesAndLinks,
+    /// All symbolic links, in a `.git`. A git outside would write where a link leads, and branches
+    /// can have any name.
+    Links,
+    /// None, in a directory of dependencies.
+    Nothing,
+}
+
+impl CountedEntries {
+    /// Returns the entries that count in a subdirectory.
+    fn below(self, directory: &ScannedDirectory, name: &OsStr) -> Self {
+        match self {
+            Self::Links => Self::Links,
+            _ if is_dependency(name) => Self::Nothing,
+            Self::Names if directory.is_bare => Self::NamesAndLinks,
+            other => other,
+        }
+    }
+}
 
 /// The result of scanning one directory.
 #[derive(Debug)]
 struct ScannedDirectory {
     version: FileVersion,
+    counted: CountedEntries,
     /// Names of files and directories that count.
     named: Vec<OsString>,
+    /// Names of links that count. The files at their targets do not count.
+    links: Vec<OsString>,
     /// True if the directory has a `.git`.
     is_repository: bool,
     /// True if git could treat the directory as a repository without a `.git`.
@@ -113,6 +155,7 @@ impl NameScan {
         let written = now.files.iter().filter(|(path, version)| {
             let changed = || match version.changed {
                 (0, 0) => FileVersion::at(path).map(|version| version.changed),
+                changed if version.kind == LINK_KIND => Some(changed).max(self.moved(path, now)),
                 changed => Some(changed),
             };
             self.files.get(*path) != Some(version) && is_reported(path, changed())
@@ -177,10 +220,32 @@ impl NameScan {
         found.is_none_or(|directory| self.directories.contains_key(directory))
     }
 
+    /// Returns the last change of the directories around a path that were elsewhere during this
+    /// scan. A link that was moved with its directory has not changed itself.
+    fn moved(&self, path: &Path, now: &Self) -> Option<Time> {
+        let around = path.ancestors().skip(1);
+        let around = around.filter_map(|path| Some((path, now.directories.get(path)?)));
+        let moved = around.filter(|(path, found)| match self.directories.get(*path) {
+            Some(before) => before.version.inode != found.version.inode,
+            None => self.lacks(path),
+        });
+        moved.map(|(_, found)| found.version.changed).max()
+    }
+
+    /// True if this scan has read the parent directory, and found no such directory in it.
+    fn lacks(&self, path: &Path) -> bool {
+        let parent = path.parent().and_then(|it| self.directories.get(it));
+        parent.zip(path.file_name()).is_some_and(|(parent, name)| {
+            let is_git = parent.is_repository && name == ".git";
+            !is_git && !parent.directories.iter().any(|it| it == name)
+        })
+    }
+
     fn scan(&self, plan: &Plan, max_directories: usize, is_over: &dyn Fn() -> bool) -> Self {
         let mut walk = ScanWalk {
             before: self,
             now: Self::default(),
+            git: VecDeque::new(),
             near: VecDeque::new(),
             far: VecDeque::new(),
             repositories: Repositories::of(plan),
@@ -188,27 +253,48 @@ impl NameScan {
         for root in &plan.writable {
             if is_git_directory(root) {
                 walk.repositories.add(root);
-            } else if root != Path::new("/tmp") {
-                walk.near.push_back((root.clone(), None));
+            }
+            if root != Path::new("/tmp") {
+                let is_in_git = root.iter().any(|name| name == ".git");
+                walk.near.push_back(PendingDirectory {
+                    path: root.clone(),
+                    parent_device: None,
+                    counted: if is_in_git {
+                        CountedEntries::Links
+                    } else {
+                        CountedEntries::Names
+                    },
+                });
             }
         }
-        while walk.now.directories.len() < max_directories && !is_over() {
-            let near = walk.near.pop_front();
-            let Some((path, device)) = near.or_else(|| walk.far.pop_front()) else {
+        let (mut in_git, mut others) = (MAX_GIT_DIRECTORIES, max_directories);
+        while !is_over() {
+            let next = take(&mut walk.git, &mut in_git)
+                .or_else(|| take(&mut walk.near, &mut others))
+                .or_else(|| take(&mut walk.far, &mut others));
+            let Some(directory) = next else {
                 break;
             };
-            walk.visit(path, device);
+            walk.visit(directory);
         }
-        let is_whole = walk.near.is_empty() && walk.far.is_empty();
+        let queues = [&walk.git, &walk.near, &walk.far];
+        walk.now.is_whole = queues.iter().all(|queue| queue.is_empty());
         let ScanWalk {
             mut now,
             repositories,
             ..
         } = walk;
         now.files.extend(repositories.files());
-        now.is_whole = is_whole;
         now
     }
+}
+
+/// Takes the next directory of a queue, up to a number of directories.
+fn take(queue: &mut VecDeque<PendingDirectory>, remaining: &mut usize) -> Option<PendingDirectory> {
+    let rest = remaining.checked_sub(1)?;
+    let next = queue.pop_front()?;
+    *remaining = rest;
+    Some(next)
 }
 
 /// True for a file with several hard links. A mount protects one name of the file, so a call may
@@ -218,19 +304,33 @@ fn has_further_names(path: &Path) -> bool {
     found.is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
+/// A directory to visit.
+struct PendingDirectory {
+    path: PathBuf,
+    /// `None` for a writable directory of the plan.
+    parent_device: Option<u64>,
+    counted: CountedEntries,
+}
+
 /// The state of a scan.
 struct ScanWalk<'a> {
     before: &'a NameScan,
     now: NameScan,
-    /// Directories to visit, each with the device of its parent. The directories in `far` are
-    /// visited last.
-    near: VecDeque<(PathBuf, Option<u64>)>,
-    far: VecDeque<(PathBuf, Option<u64>)>,
+    /// Directories in `.git`.
+    git: VecDeque<PendingDirectory>,
+    /// Other directories. Those in `far` are visited last.
+    near: VecDeque<PendingDirectory>,
+    far: VecDeque<PendingDirectory>,
     repositories: Repositories,
 }
 
 impl ScanWalk<'_> {
-    fn visit(&mut self, path: PathBuf, device: Option<u64>) {
+    fn visit(&mut self, pending: PendingDirectory) {
+        let PendingDirectory {
+            path,
+            parent_device,
+            counted,
+        } = pending;
         if self.now.directories.contains_key(&path) {
             return;
         }
@@ -238,13 +338,14 @@ impl ScanWalk<'_> {
             return;
         };
         // A file system that is mounted there may not answer.
-        let is_elsewhere = device.is_some_and(|device| device != version.device);
+        let is_elsewhere = parent_device.is_some_and(|device| device != version.device);
         if is_elsewhere || version.kind != DIRECTORY_KIND {
             return;
         }
         let known = self.before.directories.get(&path);
-        let known = known.filter(|known| known.version == version).cloned();
-        let directory = match known.map_or_else(|| scan_directory(&path, version), Ok) {
+        let known = known.filter(|known| (known.version, known.counted) == (version, counted));
+        let scan = || scan_directory(&path, version, counted).map(Arc::new);
+        let directory = match known.cloned().map_or_else(scan, Ok) {
             Ok(directory) => directory,
             Err(error) => {
                 // Programs outside find the files in such a directory by their names.
@@ -262,20 +363,33 @@ impl ScanWalk<'_> {
                 &mut self.now.files,
             );
         }
+        for name in &directory.links {
+            add_files(&path.join(name), 0, &mut 1, &mut self.now.files);
+        }
+        let below = |name: &OsStr, counted| PendingDirectory {
+            path: path.join(name),
+            parent_device: Some(version.device),
+            counted,
+        };
         if directory.is_repository {
             self.repositories.add_at(&path);
+            let git = below(OsStr::new(".git"), CountedEntries::Links);
+            self.git.push_back(git);
         }
-        if directory.is_bare {
+        // The repositories in a `.git` are submodules and worktrees of its repository.
+        if directory.is_bare && counted != CountedEntries::Links {
             self.repositories.add(&path);
         }
         for name in &directory.directories {
-            let is_far = directory.is_cache || is_dependency(name);
-            let queue = if is_far {
-                &mut self.far
-            } else {
-                &mut self.near
+            let is_objects = directory.is_bare && name == "objects";
+            let is_far = directory.is_cache || is_dependency(name) || is_objects;
+            let entries = counted.below(&directory, name);
+            let queue = match entries {
+                CountedEntries::Links => &mut self.git,
+                _ if is_far => &mut self.far,
+                _ => &mut self.near,
             };
-            queue.push_back((path.join(name), Some(version.device)));
+            queue.push_back(below(name, entries));
         }
         self.now.directories.insert(path, directory);
     }
@@ -286,60 +400,71 @@ fn is_dependency(name: &OsStr) -> bool {
         .is_some_and(|name| DEPENDENCY_DIRECTORIES.contains(&name))
 }
 
+/// True for the name of a directory with objects of git.
+fn is_two_digits(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit)
+}
+
 /// Reads a directory.
-fn scan_directory(path: &Path, version: FileVersion) -> io::Result<Arc<ScannedDirectory>> {
-    /// Directories of a repository that are not scanned.
-    const UNSCANNED_GIT_DIRECTORIES: [&str; 8] = [
-        "objects",
-        "refs",
-        "hooks",
-        "info",
-        "logs",
-        "branches",
-        "modules",
-        "worktrees",
-    ];
-    let is_foreign = path.iter().any(is_dependency);
+fn scan_directory(
+    path: &Path,
+    version: FileVersion,
+    counted: CountedEntries,
+) -> io::Result<ScannedDirectory> {
+    let has_names = matches!(
+        counted,
+        CountedEntries::Names | CountedEntries::NamesAndLinks
+    );
     let mut found = ScannedDirectory {
         version,
+        counted,
         named: Vec::new(),
+        links: Vec::new(),
         is_repository: false,
         is_bare: false,
         is_cache: false,
         directories: Vec::new(),
     };
     let mut repository_files: BTreeSet<OsString> = BTreeSet::new();
-    let mut classify = |name: OsString, is_directory: bool| {
+    let mut links = Vec::new();
+    let mut classify = |name: OsString, kind: FileType| {
+        if kind.is_symlink() {
+            links.push(name.clone());
+        }
         match name.to_str() {
             Some(text) if text.eq_ignore_ascii_case(".git") => {
                 found.is_repository = true;
-                return;
+                if text == ".git" {
+                    return;
+                }
             }
             Some(CACHE_TAG) => found.is_cache = true,
             Some("HEAD" | "objects" | "refs" | "commondir") => {
                 repository_files.insert(name.clone());
             }
-            Some(text) if !is_foreign && is_reported_entry(path, text, is_directory) => {
+            Some(text) if has_names && is_reported_entry(path, text, kind.is_dir()) => {
                 found.named.push(name);
                 return;
             }
             _ => {}
         }
-        if is_directory {
+        if kind.is_dir() {
             found.directories.push(name);
         }
     };
     let mut remaining = MAX_ENTRIES;
     for entry in fs::read_dir(path)?.flatten() {
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        classify(entry.file_name(), is_directory);
+        if let Ok(kind) = entry.file_type() {
+            classify(entry.file_name(), kind);
+        }
         remaining -= 1;
         if remaining == 0 {
             let all = names::ALL_NAMES.iter().copied().flatten().copied();
             let all = all.chain(names::compared_names_in(path));
-            for name in all.chain([".git", "HEAD", "objects", "refs", "commondir"]) {
+            for name in all.chain(GIT_NAMES.iter().copied()) {
                 if let Ok(found) = path.join(name).symlink_metadata() {
-                    classify(name.into(), found.is_dir());
+                    classify(name.into(), found.file_type());
                 }
             }
             break;
@@ -347,14 +472,18 @@ fn scan_directory(path: &Path, version: FileVersion) -> io::Result<Arc<ScannedDi
     }
     let has = |name: &str| repository_files.contains(OsStr::new(name));
     found.is_bare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
-    if found.is_bare {
-        let is_inside = |name: &OsString| {
-            name.to_str()
-                .is_some_and(|name| UNSCANNED_GIT_DIRECTORIES.contains(&name))
-        };
-        found.directories.retain(|name| !is_inside(name));
+    found.links = match counted {
+        CountedEntries::Links | CountedEntries::NamesAndLinks => links,
+        CountedEntries::Names if found.is_bare => links,
+        CountedEntries::Names | CountedEntries::Nothing => Vec::new(),
+    };
+    // These directories have the contents of objects, which git writes to new files only. A branch
+    // can have the same name.
+    let has_objects = path.ends_with("objects") && !path.iter().any(|name| name == "refs");
+    if counted == CountedEntries::Links && has_objects {
+        found.directories.retain(|name| !is_two_digits(name));
     }
-    Ok(Arc::new(found))
+    Ok(found)
 }
 
 /// Adds a file or the files below a directory, and the targets of links.
@@ -433,29 +562,5 @@ pub(super) fn protected_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use agent_bash_core::sandbox::WriteLevel;
-
-    /// Root can list every directory, so the test adds the entry of such a directory itself.
-    #[test]
-    fn directory_that_could_not_be_listed_is_reported_before_and_afterwards() {
-        let temp = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(temp.path()).unwrap();
-        let closed = root.join("closed");
-        fs::create_dir(&closed).unwrap();
-        let plan = Plan {
-            writable: vec![root],
-            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
-        };
-        let listed = NameScan::of(&plan, &NameScan::default(), &|| false);
-        let mut unlisted = NameScan::of(&plan, &NameScan::default(), &|| false);
-        unlisted.directories.remove(&closed);
-        let version = FileVersion::at(&closed).unwrap().without_time();
-        unlisted.files.insert(closed.clone(), version);
-        let changed = |before: &NameScan, now| before.changed(now, &plan, (0, 0), false);
-        assert_eq!(changed(&listed, &unlisted), std::slice::from_ref(&closed));
-        assert_eq!(changed(&unlisted, &listed), [closed]);
-        assert!(changed(&unlisted, &unlisted).is_empty());
-    }
-}
+#[path = "scan_tests.rs"]
+mod tests;

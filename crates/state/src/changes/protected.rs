@@ -23,14 +23,16 @@ impl ProtectedPaths {
 
 /// Returns the changed path, and also the old path of a renamed file.
 fn changed_paths(file: &FileChange) -> impl Iterator<Item = ChangedPath> {
-    let is_directory = file.kind == FileKind::Directory && file.change != Change::Deleted;
+    let is_kind = |kind| file.kind == kind && file.change != Change::Deleted;
     let now = ChangedPath {
         path: PathBuf::from(&file.name.path),
-        breaks_paths: !is_directory,
+        breaks_paths: !is_kind(FileKind::Directory),
+        is_link: is_kind(FileKind::Symlink),
     };
     let before = file.from.as_ref().map(|from| ChangedPath {
         path: PathBuf::from(from),
         breaks_paths: true,
+        is_link: false,
     });
     [now].into_iter().chain(before)
 }

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// The directory of the copies in the state directory, with one directory per repository and
@@ -34,6 +34,7 @@ const NAME_BYTES: usize = 8;
 /// The entries of such a directory. Calls can write [`COPY_DIRECTORY`] only.
 const COPY_DIRECTORY: &str = "copy";
 const LINK: &str = "link";
+/// The lock of a merge. Its time is that of the last merge.
 const LOCK_FILE: &str = "lock";
 /// The text to which the copy was last set.
 const BASE_FILE: &str = "base";
@@ -43,6 +44,9 @@ const DRAFT_LOCK_FILE: &str = "draft.lock";
 
 /// The copy in [`COPY_DIRECTORY`].
 const COPY_FILE: &str = "config";
+
+/// The age in seconds after which an unused copy is removed, when another one is created.
+const RETENTION_SECS: i64 = 30 * 24 * 60 * 60;
 
 /// The maximum number of values that one merge writes into new sections.
 const MAX_NEW_VALUES: usize = 200;
@@ -109,9 +113,14 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
     // The merge needs the same.
     RepositoryFile::open(&file)?;
     // A call with wider access does not read what calls with less access have left in their copy.
-    let access = serde_json::to_vec(&(&file, plan.network, &plan.hosts, &plan.writable))?;
+    let files = (&plan.writable, &plan.hidden, &plan.devices);
+    let access = serde_json::to_vec(&(&file, plan.network, &plan.hosts, files))?;
     let name = hex(&Sha256::digest(access)[..NAME_BYTES]);
+    let is_new = PrivateDir::open(state, &[DIRECTORY, &name]).is_err();
     let private = PrivateDir::create(state, &[DIRECTORY, &name])?;
+    if is_new {
+        sweep(state, fs::metadata(private.path())?.mtime())?;
+    }
     let root = private.path().canonicalize()?;
     if plan.is_writable(&root) || plan.is_writable(state) || plan.covers(&root) {
         return Err(io::Error::other(
@@ -132,6 +141,22 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
     })
 }
 
+/// Removes the copies that were not merged for long. `now` is in seconds since 1970.
+fn sweep(state: &Path, now: i64) -> io::Result<()> {
+    let all = PrivateDir::open(state, &[DIRECTORY])?;
+    for name in all.directories()? {
+        let root = all.path().join(name);
+        let lock = fs::symlink_metadata(root.join(LOCK_FILE));
+        // Another host may be creating a directory without a lock.
+        if lock.is_ok_and(|lock| now.saturating_sub(lock.mtime()) > RETENTION_SECS)
+            && let Err(error) = remove_tree(&root)
+        {
+            tracing::warn!(%error, root = %root.display(), "an old copy of git's configuration cannot be removed");
+        }
+    }
+    Ok(())
+}
+
 /// Opens the directory of the copy.
 fn copy_directory(root: &Path) -> io::Result<PrivateDir> {
     let open = || PrivateDir::create(root, &[COPY_DIRECTORY]);
@@ -147,20 +172,49 @@ fn copy_directory(root: &Path) -> io::Result<PrivateDir> {
 pub(super) fn merge(redirected: &RedirectedFile, max_git_runs: usize) -> MergeOutcome {
     try_merge(redirected, max_git_runs).unwrap_or_else(|error| {
         tracing::warn!(%error, file = %redirected.file.display(), "the configuration of git cannot be merged");
-        MergeOutcome::default()
+        let has_changes = has_changes(redirected);
+        MergeOutcome {
+            dropped: has_changes.then(|| all_changes(redirected, &error)).into_iter().collect(),
+            merged: None,
+        }
     })
 }
 
+/// Returns the name of all changes, with the file and the reason why none was written.
+fn all_changes(redirected: &RedirectedFile, error: &io::Error) -> String {
+    let file = redirected.file.display();
+    format!("all changes of {file} ({error})")
+}
+
+/// True if the copy differs from the text to which it was last set.
+fn has_changes(redirected: &RedirectedFile) -> bool {
+    let at = |directory: &Path, name| text(&PrivateDir::open(directory, &[]).ok()?, name);
+    let base = at(root(redirected), BASE_FILE);
+    base.is_some() && base != at(&redirected.directory, COPY_FILE)
+}
+
+/// Returns the directory of the repository and the sandbox.
+fn root(redirected: &RedirectedFile) -> &Path {
+    redirected.directory.parent().unwrap_or(Path::new("/"))
+}
+
+/// Returns the text of a file that is not too large.
+fn text(directory: &PrivateDir, name: &str) -> Option<Vec<u8>> {
+    directory.read(name).and_then(limited).ok()
+}
+
 fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<MergeOutcome> {
-    let root = redirected.directory.parent().unwrap_or(Path::new("/"));
+    let root = root(redirected);
     let private = PrivateDir::open(root, &[])?;
-    let _lock = lock_file(&private, LOCK_FILE)?;
+    let lock = lock_file(&private, LOCK_FILE)?;
+    // The kernel sets the time of the file.
+    lock.set_len(0)?;
     let copies = copy_directory(root)?;
     let copy_path = copies.path().join(COPY_FILE);
     // Read first, so that a later merge notices changes from now on.
     let files = ParentDirectories::known_paths([redirected.file.clone(), copy_path.clone()]);
-    let base = private.read(BASE_FILE).and_then(limited).ok();
-    let copy = copies.read(COPY_FILE).and_then(limited).ok();
+    let base = text(&private, BASE_FILE);
+    let copy = text(&copies, COPY_FILE);
     let mut file = RepositoryFile::open(&redirected.file)?;
     let mut dropped = Vec::new();
     if let Some(base) = base.as_ref().filter(|base| copy.as_ref() != Some(base)) {
@@ -168,7 +222,7 @@ fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<Mer
             Some(copy) => write_changes(&private, (base, copy), &mut file, max_git_runs),
             None => Err(io::Error::other("the copy is not a file, or is too large")),
         };
-        dropped = written.unwrap_or_else(|error| vec![format!("all changes ({error})")]);
+        dropped = written.unwrap_or_else(|error| vec![all_changes(redirected, &error)]);
     }
     let text = file.text();
     let (is_new_base, is_new_copy) = (base.as_deref() != Some(text), copy.as_deref() != Some(text));

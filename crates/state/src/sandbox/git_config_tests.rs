@@ -1,7 +1,7 @@
 #![cfg(target_os = "linux")]
 
 use super::*;
-use agent_bash_core::sandbox::WriteLevel;
+use agent_bash_core::sandbox::{Network, WriteLevel};
 use agent_bash_sandbox::PathIdentity;
 use std::fs::File;
 use tempfile::TempDir;
@@ -352,7 +352,7 @@ fn whatever_replaces_the_copy_is_neither_followed_nor_kept() {
         change(&repository.copy(), &secret);
         let dropped = repository.merged();
         assert!(
-            dropped[0].starts_with("all changes ("),
+            dropped[0].starts_with("all changes of /") && dropped[0].contains(".git/config ("),
             "{index}: {dropped:?}"
         );
         assert_eq!(repository.text(), BEFORE, "{index}");
@@ -361,6 +361,23 @@ fn whatever_replaces_the_copy_is_neither_followed_nor_kept() {
             "[user]\n\tname = secret\n"
         );
     }
+}
+
+#[test]
+fn changes_are_named_while_a_call_holds_the_lock_of_the_merge() {
+    let repository = Repository::new();
+    let lock = File::open(root(&repository.redirected).join(LOCK_FILE)).unwrap();
+    lock.lock().unwrap();
+    // Without changes, there is nothing to name.
+    assert_eq!(repository.merged(), [""; 0]);
+    fs::write(repository.copy(), BEFORE.to_owned() + "[alias]\n\ta = b\n").unwrap();
+    let dropped = merge(&repository.redirected, MAX_GIT_RUNS).dropped;
+    assert!(
+        dropped[0].contains("another process holds the lock"),
+        "{dropped:?}"
+    );
+    lock.unlock().unwrap();
+    assert_eq!(repository.merged(), ["alias.a"]);
 }
 
 #[test]
@@ -401,10 +418,95 @@ fn repository_file_is_written_only_at_its_own_path() {
         fs::write(repository.copy(), copy).unwrap();
         let git = repository.redirected.file.parent().unwrap();
         change(git);
-        let _ = merge(&repository.redirected, MAX_GIT_RUNS);
+        let dropped = merge(&repository.redirected, MAX_GIT_RUNS).dropped;
+        assert!(
+            dropped[0].starts_with("all changes of /"),
+            "{index}: {dropped:?}"
+        );
         assert_eq!(repository.text(), BEFORE, "{index}");
         assert!(!git.with_file_name("made").exists());
     }
+}
+
+#[test]
+fn merge_without_the_lock_names_the_changes_of_a_call_only() {
+    let repository = Repository::new();
+    let root = repository.redirected.directory.parent().unwrap();
+    let private = PrivateDir::open(root, &[]).unwrap();
+    let held = lock_file(&private, LOCK_FILE).unwrap();
+    let failed = || merge(&repository.redirected, MAX_GIT_RUNS);
+    assert_eq!(failed().dropped, [""; 0]);
+    let copy = BEFORE.to_owned() + "[user]\n\tname = A\n";
+    fs::write(repository.copy(), copy).unwrap();
+    let dropped = failed().dropped;
+    assert!(
+        dropped[0].contains("another process holds the lock"),
+        "{dropped:?}"
+    );
+    drop(held);
+    assert_eq!(repository.merged(), [""; 0]);
+    assert!(repository.text().contains("name = A"));
+}
+
+#[test]
+fn calls_with_other_access_have_another_copy() {
+    let repository = Repository::new();
+    let root = repository.directory.path().canonicalize().unwrap();
+    let workspace = root.join("w");
+    let of_plan = |plan: Plan| redirected(&plan, &workspace, &[], &root.join("state")).unwrap();
+    let plan = || Plan {
+        writable: vec![workspace.clone()],
+        ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
+    };
+    assert_eq!(of_plan(plan()), repository.redirected);
+    let hiding = Plan {
+        hidden: vec![root.join("secret")].into(),
+        ..plan()
+    };
+    let with_device = Plan {
+        devices: vec![root.join("device")],
+        ..plan()
+    };
+    let with_network = Plan {
+        network: Network::On,
+        ..plan()
+    };
+    for other in [hiding, with_device, with_network] {
+        assert_ne!(of_plan(other), repository.redirected);
+    }
+}
+
+#[test]
+fn unused_copy_is_removed_when_another_one_is_created() {
+    let repository = Repository::new();
+    let root = repository.directory.path().canonicalize().unwrap();
+    let created = |name: &str| {
+        let workspace = root.join(name);
+        fs::create_dir_all(workspace.join(".git")).unwrap();
+        fs::write(workspace.join(".git/config"), BEFORE).unwrap();
+        let plan = Plan {
+            writable: vec![workspace.clone()],
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
+        };
+        redirected(&plan, &workspace, &[], &root.join("state")).unwrap()
+    };
+    let aged = || {
+        let copy = repository.redirected.directory.parent().unwrap();
+        let lock = File::options().write(true).open(copy.join(LOCK_FILE));
+        let old = std::time::SystemTime::UNIX_EPOCH;
+        lock.unwrap().set_modified(old).unwrap();
+    };
+    aged();
+    // A merge is a use.
+    assert_eq!(repository.merged(), [""; 0]);
+    let other = created("other");
+    assert!(repository.copy().exists());
+    aged();
+    assert_eq!(created("other"), other);
+    assert!(repository.copy().exists(), "no copy was created");
+    created("third");
+    assert!(!repository.copy().exists());
+    assert!(other.directory.exists());
 }
 
 #[test]

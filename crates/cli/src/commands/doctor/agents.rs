@@ -4,10 +4,11 @@
 use super::finding::{Finding, FindingGrade};
 use crate::commands::hook::change::Connection;
 use crate::commands::hook::file::SettingsFile;
+use crate::commands::setup::found_at;
 use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
 use crate::process_start::StartContext;
 use agent_bash_hooks::install::{
-    SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of,
+    SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of, with_shell,
 };
 use agent_bash_hooks::take_over::{ShellLink, ShellSetting, ShellWay};
 use agent_bash_hooks::{Agent, McpAgent, SUPPORTED, SupportedAgent};
@@ -33,8 +34,14 @@ fn connections(agent: &'static SupportedAgent, start: &StartContext) -> Vec<Find
     let name = agent.hook.name;
     let mut findings = Vec::new();
     let mut hooks = Connection::Hook(&agent.hook).entries();
-    if hooks.any(|connection| is_in_a_file(connection, start)) {
-        let detail = "its hook asks agent-bash before each command";
+    // The hook of another agent says nothing about whether this agent is on the machine.
+    let is_possible = agent.hook.hook_of.is_none() || found_at(agent, start).is_some();
+    if is_possible && hooks.any(|connection| is_in_a_file(connection, start)) {
+        let detail = if has_rewriting_hook(&agent.hook, start) {
+            "its hook replaces each command by a call of agent-bash shell"
+        } else {
+            "its hook asks agent-bash before each command"
+        };
         findings.push(Finding::new(FindingGrade::Works, name, detail));
     }
     if let Some(program) = agent.mcp.as_ref().and_then(|mcp| server_of(mcp, start)) {
@@ -84,19 +91,22 @@ fn shell_finding(
     let is_installed = shell_link::find_on_path(agent.program, start).is_some();
     let (grade, detail) = match way {
         ShellWay::Setting(setting) => match link_in_settings(setting, start) {
-            Ok(Some(link)) => check_link(Path::new(&link), setting.link, start),
-            Ok(None) if is_installed => advice()?,
-            Err(reason) if is_installed => (FindingGrade::Note, reason),
-            _ => return None,
+            Ok(Some(link)) => {
+                let shell = if setting.is_for_tasks {
+                    "the shell of its tasks"
+                } else {
+                    "its shell"
+                };
+                check_link((shell, Path::new(&link)), setting.link, start)
+            }
+            _ if !is_installed => return None,
+            Err(reason) if !is_connected && !setting.is_for_tasks => (FindingGrade::Note, reason),
+            _ => advice()?,
         },
         _ if !is_installed => return None,
-        _ if has_rewriting_hook(agent, start) => (
-            FindingGrade::Works,
-            "its hook replaces each command by a call of agent-bash shell".to_owned(),
-        ),
         ShellWay::SearchPath => match shell_link::find_on_path(ShellLink::Bash.name(), start) {
             Some(bash) if LinkTarget::of(&bash) == LinkTarget::ThisProgram => {
-                check_link(&bash, ShellLink::Bash, start)
+                check_link(("its shell", bash.as_path()), ShellLink::Bash, start)
             }
             _ => advice()?,
         },
@@ -105,7 +115,8 @@ fn shell_finding(
     Some(Finding::new(grade, agent.name, detail))
 }
 
-/// Returns the link to agent-bash in the agent's settings: of the project, else of the user.
+/// Returns the link to agent-bash in the agent's settings: of the project, else of the user. An
+/// error if the settings cannot be read, or name another shell.
 fn link_in_settings(
     setting: &ShellSetting,
     start: &StartContext,
@@ -118,7 +129,10 @@ fn link_in_settings(
         let Some(text) = settings.text() else {
             continue;
         };
-        let link = shell_of(setting, text);
+        let link = shell_of(setting, text).and_then(|link| match link {
+            Some(link) => Ok(Some(link)),
+            None => with_shell(setting, Some(text), "").map(|_| None),
+        });
         let link = link.map_err(|error| format!("{}: {error}", path.display()))?;
         if link.is_some() {
             return Ok(link);
@@ -139,33 +153,38 @@ fn has_rewriting_hook(agent: &Agent, start: &StartContext) -> bool {
         })
 }
 
-/// Checks the link that is the agent's shell, and runs a harmless command through it.
-fn check_link(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGrade, String) {
+/// Checks the link that is the agent's shell, and runs a harmless command through it. `shell` names
+/// the shell in messages.
+fn check_link(
+    (shell, link): (&str, &Path),
+    kind: ShellLink,
+    start: &StartContext,
+) -> (FindingGrade, String) {
     let shown = link.display();
     match LinkTarget::of(link) {
         LinkTarget::Nothing(reason) => (
             FindingGrade::Problem,
-            format!("its shell is {shown}, which {reason}; install it again"),
+            format!("{shell} is {shown}, which {reason}; install it again"),
         ),
         LinkTarget::Other(target) => (
             FindingGrade::Note,
             format!(
-                "its shell is {shown}, which leads to another program, {}; install it again to use this one",
+                "{shell} is {shown}, which leads to another program, {}; install it again to use this one",
                 target.display()
             ),
         ),
         LinkTarget::ThisProgram => match shell_link::probe(link, kind, start) {
             LinkProbe::Recorded => (
                 FindingGrade::Works,
-                format!("its shell is {shown}; a call of it ran and was recorded"),
+                format!("{shell} is {shown}; a call of it ran and was recorded"),
             ),
             LinkProbe::Ran => (
                 FindingGrade::Works,
-                format!("its shell is {shown}; a call of it ran, without a record"),
+                format!("{shell} is {shown}; a call of it ran, without a record"),
             ),
             LinkProbe::Failed(reason) => (
                 FindingGrade::Problem,
-                format!("its shell is {shown}, and a call of it failed: {reason}"),
+                format!("{shell} is {shown}, and a call of it failed: {reason}"),
             ),
         },
     }
@@ -175,15 +194,21 @@ fn check_link(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGra
 fn shell_advice(agent: &Agent, way: &ShellWay) -> String {
     let name = agent.name;
     let how = match way {
-        ShellWay::Setting(_) | ShellWay::SearchPath => {
+        ShellWay::Setting(setting) if !setting.is_for_tasks => {
             format!("agent-bash hook --install --take-over {name}")
         }
-        ShellWay::Fixed if agent.can_rewrite() => {
+        ShellWay::SearchPath => {
+            return format!(
+                "its shell is the first bash in PATH, which is not agent-bash; to change that: \
+                 agent-bash hook --install --take-over {name} prints how to start {name}"
+            );
+        }
+        _ if agent.can_rewrite() => {
             format!(
                 "agent-bash hook --install --take-over=rewrite {name} (see its help for the cost)"
             )
         }
-        ShellWay::Fixed => return "its shell calls cannot go through agent-bash".to_owned(),
+        _ => return "its shell calls cannot go through agent-bash".to_owned(),
     };
     format!("its shell calls do not go through agent-bash; to change that: {how}")
 }

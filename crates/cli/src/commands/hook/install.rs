@@ -2,16 +2,20 @@
 //! confirmation, writes it.
 
 use super::change::{Connection, FileChange, confirm};
+use super::take_over::no_shell;
 use crate::args::HookArgs;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
-use agent_bash_hooks::Agent;
 use agent_bash_hooks::install::SettingsScope;
+use agent_bash_hooks::{Agent, SupportedAgent};
 
 /// The error if the hook of an agent cannot replace commands.
-fn no_rewrite(agent: &Agent) -> UsageError {
-    let name = agent.name;
+fn no_rewrite(agent: &SupportedAgent) -> UsageError {
+    if agent.shell.is_none() {
+        return no_shell(&agent.hook);
+    }
+    let name = agent.hook.name;
     UsageError(format!(
         "--take-over=rewrite is not available for {name}; see agent-bash hook --install --take-over {name}"
     ))
@@ -29,7 +33,7 @@ fn no_file(agent: &Agent, scope: SettingsScope) -> UsageError {
 pub(super) fn install(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
     let agent = &args.agent.hook;
     let connection = match args.take_over {
-        Some(_) if !agent.can_rewrite() => return Err(no_rewrite(agent).into()),
+        Some(_) if !agent.can_rewrite() => return Err(no_rewrite(args.agent).into()),
         Some(_) => Connection::RewritingHook(agent),
         None => Connection::Hook(agent),
     };
@@ -46,10 +50,9 @@ pub(super) fn install(args: &HookArgs, start: &StartContext) -> anyhow::Result<u
     edited.map_err(|error| change.usage_error(&error))?;
     if change.is_unchanged() {
         let state = if args.install { "already" } else { "not" };
-        let path = change.path.display();
+        let (path, name) = (change.path.display(), agent.name);
         output::print(&format!(
-            "{path}: {} is {state} set up to ask\n",
-            agent.name
+            "{path}: the hook for {name} is {state} installed\n"
         ))?;
         return Ok(0);
     }

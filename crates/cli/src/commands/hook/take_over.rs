@@ -6,9 +6,9 @@ use crate::args::HookArgs;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
-use agent_bash_hooks::Agent;
-use agent_bash_hooks::install::SettingsScope;
+use agent_bash_hooks::install::{BadFile, SettingsScope};
 use agent_bash_hooks::take_over::{ShellLink, ShellSetting, ShellWay};
+use agent_bash_hooks::{AUTO, Agent};
 use anyhow::Context;
 use std::path::Path;
 
@@ -21,13 +21,29 @@ pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result
     match &args.agent.shell {
         Some(ShellWay::Setting(setting)) => by_setting(args, setting, start),
         Some(ShellWay::SearchPath) => by_search_path(args, agent, start),
+        Some(ShellWay::Fixed) if args.uninstall => Err(no_shell_to_restore(agent).into()),
         Some(ShellWay::Fixed) => Err(fixed_shell(agent).into()),
-        None => {
-            let name = agent.name;
-            let error = format!("agent-bash cannot replace the shell of {name}");
-            Err(UsageError(error).into())
-        }
+        None => Err(no_shell(agent).into()),
     }
+}
+
+/// The error for an agent whose shell cannot be replaced, neither by a setting nor by a hook.
+pub(super) fn no_shell(agent: &Agent) -> UsageError {
+    let name = agent.name;
+    if name == AUTO.name {
+        return UsageError(BadFile::Unknown.to_string());
+    }
+    UsageError(format!(
+        "agent-bash cannot replace the shell of {name}; a hook can check each command: agent-bash hook --install {name}"
+    ))
+}
+
+/// The error for the removal of a setting, for an agent without such a setting.
+fn no_shell_to_restore(agent: &Agent) -> UsageError {
+    let name = agent.name;
+    UsageError(format!(
+        "{name} has no setting for its shell; to remove its hook: agent-bash hook --uninstall {name}"
+    ))
 }
 
 /// Writes the agent's setting, after a harmless command has run through the link.
@@ -37,6 +53,11 @@ fn by_setting(
     start: &StartContext,
 ) -> anyhow::Result<u8> {
     let name = args.agent.hook.name;
+    let subject = if setting.is_for_tasks {
+        format!("a task of {name}")
+    } else {
+        name.to_owned()
+    };
     let scope = if args.project {
         SettingsScope::Project
     } else {
@@ -52,7 +73,9 @@ fn by_setting(
     let is_unchanged = change.is_unchanged();
     if is_unchanged && !args.install {
         let path = change.path.display();
-        output::print(&format!("{path}: {name} does not go through agent-bash\n"))?;
+        output::print(&format!(
+            "{path}: {subject} does not go through agent-bash\n"
+        ))?;
         return Ok(0);
     }
     if !is_unchanged {
@@ -69,7 +92,7 @@ fn by_setting(
     if is_unchanged {
         let (path, link) = (change.path.display(), link.display());
         output::print(&format!(
-            "{path}: {name} goes through {link} already; the link works\n"
+            "{path}: {subject} goes through {link} already; the link works\n"
         ))?;
         return Ok(0);
     }

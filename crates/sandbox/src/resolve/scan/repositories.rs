@@ -1,10 +1,11 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
-use super::super::git::{MAX_MODULE_DEPTH, REBASE_TODO, WORKTREE_FILES};
-use super::super::paths::text;
+use super::super::git::{MAX_MODULE_DEPTH, STEP_FILES, WORKTREE_FILES};
+use super::super::paths::{MAX_FILE_BYTES, text};
 use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
+use agent_bash_os::read_regular;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,9 +90,7 @@ impl Repositories {
             for worktree in entries(&directory.join("worktrees")) {
                 add_worktree(&worktree, &mut add);
             }
-            if has_commands(&directory.join(REBASE_TODO)) {
-                add(directory.join(REBASE_TODO));
-            }
+            add_steps(directory, &mut add);
         }
         let is_valid_repository =
             |directory: &&PathBuf| !is_plain_worktree(directory) && is_git_directory(directory);
@@ -146,8 +145,21 @@ fn add_worktree(git_dir: &Path, add: &mut impl FnMut(PathBuf)) {
             add(git_dir.join(name));
         }
     }
-    if has_commands(&git_dir.join(REBASE_TODO)) {
-        add(git_dir.join(REBASE_TODO));
+    add_steps(git_dir, add);
+}
+
+/// Adds the files by which a stopped rebase or cherry-pick would run a program. A file that is not
+/// regular, cannot be read, or is too long counts as well.
+fn add_steps(git_dir: &Path, add: &mut impl FnMut(PathBuf)) {
+    for (name, runs_program) in STEP_FILES {
+        let path = git_dir.join(name);
+        let is_harmless = read_regular(&path, MAX_FILE_BYTES + 1).is_some_and(|bytes| {
+            let is_whole = bytes.len() as u64 <= MAX_FILE_BYTES;
+            is_whole && !runs_program(&String::from_utf8_lossy(&bytes))
+        });
+        if !is_harmless {
+            add(path);
+        }
     }
 }
 
@@ -200,12 +212,6 @@ fn referenced_directory(directory: &Path, file: &str, label: &str) -> Option<Pat
     let text = text(&directory.join(file))?;
     let path = directory.join(text.strip_prefix(label)?.trim());
     fs::canonicalize(path).ok().filter(|path| path.is_dir())
-}
-
-/// True if one of the steps runs a program.
-fn has_commands(todo: &Path) -> bool {
-    let runs = |line: &str| matches!(line.split_whitespace().next(), Some("exec" | "x"));
-    text(todo).is_some_and(|text| text.lines().any(runs))
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {

@@ -1,0 +1,230 @@
+use super::*;
+use agent_bash_core::sandbox::WriteLevel;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+fn plan(root: &Path) -> Plan {
+    Plan {
+        writable: vec![root.to_owned()],
+        ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
+    }
+}
+
+/// A call's change of a workspace.
+type Change<'a> = &'a dyn Fn(&Path);
+
+/// Returns the paths, relative to the workspace, that are reported after these changes of the user
+/// and of a call.
+fn reported(user: Change<'_>, call: Change<'_>) -> Vec<String> {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for directory in [
+        ".git/objects/ab",
+        ".git/refs/heads",
+        ".git/logs/refs",
+        "src",
+    ] {
+        fs::create_dir_all(root.join(directory)).unwrap();
+    }
+    fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    user(&root);
+    let plan = plan(&root);
+    let before = NameScan::of(&plan, &NameScan::default(), &|| false);
+    call(&root);
+    let now = before.again(&plan, &|| false);
+    let changed = before.changed(&now, &plan, (0, 0), false);
+    let below = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
+    changed.iter().map(below).collect()
+}
+
+/// Writes a file, and creates its directory.
+fn write(path: &Path, text: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Root can list every directory, so the test adds the entry of such a directory itself.
+#[test]
+fn directory_that_could_not_be_listed_is_reported_before_and_afterwards() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    let closed = root.join("closed");
+    fs::create_dir(&closed).unwrap();
+    let plan = plan(&root);
+    let listed = NameScan::of(&plan, &NameScan::default(), &|| false);
+    let mut unlisted = NameScan::of(&plan, &NameScan::default(), &|| false);
+    unlisted.directories.remove(&closed);
+    let version = FileVersion::at(&closed).unwrap().without_time();
+    unlisted.files.insert(closed.clone(), version);
+    let changed = |before: &NameScan, now| before.changed(now, &plan, (0, 0), false);
+    assert_eq!(changed(&listed, &unlisted), std::slice::from_ref(&closed));
+    assert_eq!(changed(&unlisted, &listed), [closed]);
+    assert!(changed(&unlisted, &unlisted).is_empty());
+}
+
+#[test]
+fn new_links_in_a_repository_are_reported() {
+    let link = |root: &Path, name: &str| {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink("/outside/.bashrc", path).unwrap();
+    };
+    let bare = |root: &Path| {
+        for name in ["store/objects/ab", "store/refs/heads"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::write(root.join("store/HEAD"), "ref: refs/heads/main\n").unwrap();
+    };
+    for (name, is_reported) in [
+        (".git/COMMIT_EDITMSG", true),
+        (".git/logs/HEAD", true),
+        (".git/logs/refs/heads/a/b", true),
+        (".git/logs/refs/heads/objects/ab/c", true),
+        (".git/logs/AGENTS.md", true),
+        (".git/objects/info/commit-graph", true),
+        (".git/objects/cd", true),
+        (".git/worktrees/side/index", true),
+        (".git/modules/lib/FETCH_HEAD", true),
+        ("store/packed-refs", true),
+        ("store/refs/heads/main", true),
+        // Links that git does not write through.
+        (".git/objects/ab/cdef", false),
+        ("src/link", false),
+    ] {
+        let want = if is_reported { vec![name] } else { Vec::new() };
+        assert_eq!(reported(&bare, &|root| link(root, name)), want, "{name}");
+        // A file is not reported, and neither is the user's link.
+        let file = reported(&bare, &|root| write(&root.join(name), "x"));
+        assert_eq!(file, [""; 0], "{name}");
+        let users = |root: &Path| {
+            bare(root);
+            link(root, name);
+        };
+        let other = reported(&users, &|root| write(&root.join(".git/other"), "x"));
+        assert_eq!(other, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn link_among_very_many_files_of_a_repository_is_reported() {
+    let many = |root: &Path| {
+        for number in 0..MAX_ENTRIES {
+            fs::File::create(root.join(format!(".git/{number}"))).unwrap();
+        }
+    };
+    let name = ".git/COMMIT_EDITMSG";
+    let found = reported(&many, &|root| symlink("/outside", root.join(name)).unwrap());
+    assert_eq!(found, [name]);
+}
+
+/// The host reuses the scan after an earlier call, so that only changes since the call's start
+/// count.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the file system's time has to pass"
+)]
+fn link_that_is_moved_into_a_repository_with_its_directory_is_reported() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for directory in [".git/logs", "x/refs/heads", "y/refs/heads"] {
+        fs::create_dir_all(root.join(directory)).unwrap();
+    }
+    for name in ["x/refs/heads/main", "y/refs/heads/main"] {
+        symlink("/outside", root.join(name)).unwrap();
+    }
+    let plan = plan(&root);
+    let before = NameScan::of(&plan, &NameScan::default(), &|| false);
+    std::thread::sleep(Duration::from_millis(50));
+    fs::write(root.join("start"), "").unwrap();
+    let since = FileVersion::at(&root.join("start")).unwrap().changed;
+    fs::rename(root.join("x"), root.join(".git/new")).unwrap();
+    fs::remove_dir(root.join(".git/logs")).unwrap();
+    fs::rename(root.join("y"), root.join(".git/logs")).unwrap();
+    let now = before.again(&plan, &|| false);
+    let want = [".git/logs/refs/heads/main", ".git/new/refs/heads/main"];
+    let changed = before.changed(&now, &plan, since, true);
+    assert_eq!(changed, want.map(|name| root.join(name)));
+    assert!(now.changed(&now, &plan, since, true).is_empty());
+}
+
+#[test]
+fn names_below_a_top_that_looks_like_a_repository_are_reported() {
+    let bare = |root: &Path| {
+        fs::create_dir_all(root.join("objects/ab")).unwrap();
+        fs::create_dir_all(root.join("refs")).unwrap();
+        fs::write(root.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    };
+    let names = [
+        "hooks/.vscode",
+        "objects/ab/.envrc",
+        "pkg/.vscode",
+        "pkg/AGENTS.md",
+    ];
+    let wrote = |root: &Path| {
+        for name in names {
+            write(&root.join(name), "x");
+        }
+        write(&root.join("pkg/main.rs"), "x");
+    };
+    let nothing: Change<'_> = &|_| {};
+    for user in [nothing, &bare] {
+        let both = |root: &Path| {
+            bare(root);
+            wrote(root);
+        };
+        let mut found = reported(user, &both);
+        found.retain(|name| name != "HEAD");
+        found.sort();
+        // The file in `hooks` is also a hook of the repository.
+        assert_eq!(found, names);
+    }
+}
+
+#[test]
+fn steps_that_run_programs_are_reported_and_so_are_those_that_cannot_be_read() {
+    let steps = "rebase-merge/git-rebase-todo";
+    let strategy = "rebase-merge/strategy";
+    let options = "sequencer/opts";
+    let long = "# x\n".repeat(300_000);
+    for (name, text, is_reported) in [
+        (steps, "pick abc exec\n", false),
+        (steps, "break\nexec id\n", true),
+        (steps, "x\tid\n", true),
+        (steps, &*long, true),
+        (strategy, "ort\n", false),
+        (strategy, "resolve", false),
+        (strategy, "x/y\n", true),
+        (strategy, " ort\n", true),
+        ("rebase-merge/strategy_opts", "\"patience\"\n", false),
+        (
+            options,
+            "[options]\n\tsignoff = true\n\tstrategy-option = patience\n",
+            false,
+        ),
+        (
+            options,
+            "[options]\n\tstrategy-option = a\n\tStrategy = x/y\n",
+            true,
+        ),
+        (options, "[options]strategy=x/y", true),
+    ] {
+        for git in [".git", ".git/worktrees/side"] {
+            let path = format!("{git}/{name}");
+            let want = if is_reported {
+                vec![path.as_str()]
+            } else {
+                Vec::new()
+            };
+            let found = reported(&|_| {}, &|root| write(&root.join(&path), text));
+            assert_eq!(found, want, "{path}: {}", &text[..text.len().min(40)]);
+        }
+    }
+    // A longer file that stays is not reported.
+    let todo = format!(".git/{steps}");
+    let users = |root: &Path| write(&root.join(&todo), &long);
+    let other = reported(&users, &|root| write(&root.join("src/main.rs"), "x"));
+    assert_eq!(other, [""; 0]);
+    let appended = |root: &Path| write(&root.join(&todo), format!("{long}exec id\n"));
+    assert_eq!(reported(&users, &appended), std::slice::from_ref(&todo));
+}
