@@ -143,7 +143,7 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
-        name: "a hook that cannot judge blocks",
+        name: "a hook that cannot check a call blocks it",
         // Cline then ends the task, so that its model reads nothing.
         of: |agent| agent.hook != "cline",
         run: |agent| {

@@ -119,12 +119,12 @@ fn permission_hook_example_refuses_or_prints_nothing() -> Result<()> {
     ensure!(passed.code == 0 && passed.stdout.is_empty(), "{passed:?}");
     let empty = ask("")?;
     ensure!(empty.code == 2 && !empty.stderr.is_empty(), "{empty:?}");
-    let mut judge = world.command(example("judge")?);
-    judge.arg("git push -f");
-    let judged = product::run(judge, None)?;
+    let mut explain = world.command(example("explain_script")?);
+    explain.arg("git push -f");
+    let explained = product::run(explain, None)?;
     ensure!(
-        judged.code == 1 && judged.stdout.starts_with("blocked: no_force_push"),
-        "{judged:?}"
+        explained.code == 1 && explained.stdout.starts_with("blocked: no_force_push"),
+        "{explained:?}"
     );
     Ok(())
 }

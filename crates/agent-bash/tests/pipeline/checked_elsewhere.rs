@@ -11,7 +11,7 @@ use serde_json::json;
 use std::num::NonZeroU64;
 use std::path::Path;
 
-fn judged(request: Request, findings: Findings) -> Input {
+fn checked(request: Request, findings: Findings) -> Input {
     Input::Checked(Box::new(PolicyFindings { request, findings }))
 }
 
@@ -27,7 +27,7 @@ async fn rules_are_checked_again_unless_the_host_excepted_the_call() {
     let own = tool.execute(json!(SCRIPT), &cancel).await;
     assert!(matches!(own.status, Status::Blocked { .. }), "{own:?}");
     assert_eq!(executor.runs(), 0, "the rule is in force here");
-    let input = judged(Request::new(SCRIPT), Findings::default());
+    let input = checked(Request::new(SCRIPT), Findings::default());
     let there = tool.execute(input, &cancel).await;
     assert_eq!(there.status, own.status);
     assert_eq!(executor.runs(), 0);
@@ -35,7 +35,7 @@ async fn rules_are_checked_again_unless_the_host_excepted_the_call() {
         excepted: true,
         ..Findings::default()
     };
-    let input = judged(Request::new(SCRIPT), findings);
+    let input = checked(Request::new(SCRIPT), findings);
     let there = tool.execute(input, &cancel).await;
     assert_eq!(there.status, Status::Exited { code: 0 });
     assert_eq!(executor.last().script, SCRIPT);
@@ -62,7 +62,7 @@ async fn findings_of_a_checked_call_are_used() {
     let wire = serde_json::to_string(&findings).unwrap();
     let findings = serde_json::from_str(&wire).unwrap();
     let result = tool(&profiles::STANDARD, &there)
-        .execute(judged(request, findings), &Cancel::new())
+        .execute(checked(request, findings), &Cancel::new())
         .await;
     assert_eq!(there.last().script, "seq 4");
     assert_eq!(there.last().streams, Streams::Split);
@@ -95,7 +95,7 @@ async fn only_an_approved_call_leaves_the_sandbox() {
             ..Findings::default()
         };
         let result = tool
-            .execute(judged(request, findings), &Cancel::new())
+            .execute(checked(request, findings), &Cancel::new())
             .await;
         assert_eq!(executor.runs(), usize::from(escalated), "{result:?}");
     }
@@ -112,7 +112,7 @@ async fn watched_call_of_another_host_has_no_time_limit() {
         let wire = serde_json::to_string(&findings).unwrap();
         let findings = serde_json::from_str(&wire).unwrap();
         tool(&profiles::STANDARD, &executor)
-            .execute(judged(Request::new("true"), findings), &Cancel::new())
+            .execute(checked(Request::new("true"), findings), &Cancel::new())
             .await;
         assert_eq!(executor.last().timeout.is_none(), unlimited);
     }
@@ -121,7 +121,7 @@ async fn watched_call_of_another_host_has_no_time_limit() {
 #[tokio::test]
 async fn invalid_checked_request_is_refused() {
     let executor = Scripted::exits(0, b"");
-    let input = judged(Request::new(" "), Findings::default());
+    let input = checked(Request::new(" "), Findings::default());
     let result = tool(&profiles::STANDARD, &executor)
         .execute(input, &Cancel::new())
         .await;
