@@ -3,8 +3,8 @@
 //! A test is never skipped because a program is missing: the step installs the program or says how
 //! to install it.
 
-use crate::{Tree, say};
-use anyhow::{Result, bail};
+use crate::{Tree, layers, say};
+use anyhow::{Context as _, Result, bail};
 use std::path::Path;
 use xshell::cmd;
 
@@ -49,8 +49,13 @@ const PROGRAMS: &[&str] = &[
     "zsh zsh is the shell that the profile `workspace` prefers",
 ];
 
+/// What a cold run writes below `target` without data for debuggers, measured, in GiB. Twice as
+/// much with them.
+const COLD_RUN_GIB: u64 = 9;
+
 /// The step of the suite.
 pub(crate) fn ensure(tree: &Tree) -> Result<()> {
+    say_if_disk_is_short(&layers::target_directory(tree)?)?;
     // A user's PATH often lacks the directories of servers.
     let path = tree.shell.var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     let programs = PROGRAMS.iter().filter_map(|row| Program::from_row(row));
@@ -80,6 +85,19 @@ pub(crate) fn ensure(tree: &Tree) -> Result<()> {
     )
     .env("DEBIAN_FRONTEND", "noninteractive")
     .run()?;
+    Ok(())
+}
+
+/// Says it before the linker does: on a full disk it ends with a bus error.
+fn say_if_disk_is_short(target: &Path) -> Result<()> {
+    let free = rustix::fs::statvfs(target).with_context(|| target.display().to_string())?;
+    let free_gib = (free.f_bavail * free.f_frsize) >> 30;
+    if free_gib < COLD_RUN_GIB {
+        say(&format!(
+            "   {free_gib} GiB are free at {}: a cold run may need {COLD_RUN_GIB}",
+            target.display()
+        ));
+    }
     Ok(())
 }
 

@@ -15,7 +15,8 @@ fn exported_variables_are_known_to_parallel_lines() -> Result<()> {
         tmux.shows("name? ")?;
         tmux.shows("Console")?;
         tmux.enters("on a terminal")?;
-        tmux.shows("│ on a terminal: as exported /ab/new none")?;
+        // Until the line has ended, keys are typed to it.
+        tmux.shows("│ on a terminal: as exported /ab/new none\n╰ exit 0")?;
         tmux.types("echo tried: $AB_MADE ${PATH%%:*}")?;
         tmux.shows("f3 try it")?;
         tmux.press(&["F3"])?;
@@ -32,7 +33,9 @@ fn functions_and_aliases_are_known_to_parallel_lines() -> Result<()> {
         tmux.shows(PROMPT)?;
         // The persistent shell does not exist yet.
         tmux.enters("abv 1; shopt globstar")?;
+        // Until the line has ended, keys are typed to it.
         tmux.shows("│ of rc: alias 1\n│ globstar")?;
+        tmux.shows("╰ exit 0")?;
         // Ctrl+T: without a terminal.
         tmux.press(&["C-t"])?;
         tmux.enters("ab_typed() { echo \"it's: $*\" $?; }; alias abt='ab_typed t' abv='ab_typed v'; unset -f ab_of_rc; (exit 3)")?;
