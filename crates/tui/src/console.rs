@@ -133,6 +133,12 @@ impl Console {
     }
 
     pub(crate) fn event(&mut self, event: &Event, now: Duration) -> EventOutcome {
+        // The event may arrive before the news of the end: a key must not get lost then.
+        if self.ended.is_none()
+            && let Some(end) = self.session.status().ended
+        {
+            self.end(&end, now);
+        }
         if self.ended.is_some() {
             let is_press = matches!(event, Event::Key(key) if key.kind != KeyEventKind::Release);
             return if is_press || matches!(event, Event::Paste(_)) {

@@ -308,8 +308,9 @@ impl EventLoop {
             biased;
             () = self.stop.cancelled() => WakeReason::Cancelled,
             event = or_never(input.map(TerminalInput::next)) => WakeReason::Event(event),
-            Some(message) = self.messages.recv() => WakeReason::Message(Box::new(message)),
+            // Before the messages: the overlay of a short command must not open after its end.
             session = or_never(session) => WakeReason::ConsoleStarted(session),
+            Some(message) = self.messages.recv() => WakeReason::Message(Box::new(message)),
             question = or_never(question) => WakeReason::Question(question),
             status = or_never(console.map(|console| console.session.changed())) => WakeReason::Console(status),
             () = redraw.wanted() => WakeReason::RedrawWanted,
