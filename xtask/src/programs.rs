@@ -49,8 +49,8 @@ const PROGRAMS: &[&str] = &[
     "zsh zsh is the shell that the profile `workspace` prefers",
 ];
 
-/// What a cold run writes below `target` without data for debuggers, measured, in GiB. Twice as
-/// much with them.
+/// Space for a cold run without data for debuggers, in GiB: 2.3 for the tests, and room for clippy,
+/// the packed crates, the clients' packages and temporary files.
 const COLD_RUN_GIB: u64 = 9;
 
 /// The step of the suite.

@@ -16,7 +16,8 @@ fn exported_variables_are_known_to_parallel_lines() -> Result<()> {
         tmux.shows("Console")?;
         tmux.enters("on a terminal")?;
         // Until the line has ended, keys are typed to it.
-        tmux.shows("│ on a terminal: as exported /ab/new none\n╰ exit 0")?;
+        tmux.shows("│ on a terminal: as exported /ab/new none")?;
+        tmux.hides("Console")?;
         tmux.types("echo tried: $AB_MADE ${PATH%%:*}")?;
         tmux.shows("f3 try it")?;
         tmux.press(&["F3"])?;
