@@ -5,6 +5,7 @@ use agent_bash_core::sandbox::{HiddenName, HiddenPaths};
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -29,7 +30,7 @@ pub(crate) struct PathLookup {
 pub(crate) enum Listing {
     /// There is no such directory.
     Missing,
-    /// All entries, sorted by their names in lower case: the file system may ignore the case.
+    /// All entries, sorted by [`order`].
     Entries(Vec<DirectoryEntry>),
     /// The directory is too large, or may not be listed.
     Unknown,
@@ -58,12 +59,9 @@ impl Listing {
         match self {
             Self::Missing => false,
             Self::Entries(entries) => {
-                let order = |entry: &DirectoryEntry| {
-                    let listed = in_lower_case(&entry.name);
-                    listed.cmp(in_lower_case(name))
-                };
+                let has_name = |entry: &DirectoryEntry| order(&entry.name, name);
                 // File systems compare names that are not ASCII by their own rules.
-                !name.is_ascii() || entries.binary_search_by(order).is_ok()
+                !name.is_ascii() || entries.binary_search_by(has_name).is_ok()
             }
             Self::Unknown => true,
         }
@@ -171,7 +169,7 @@ fn list(directory: &Path) -> Listing {
     let Some(mut entries) = entries else {
         return Listing::Unknown;
     };
-    entries.sort_unstable_by(|one, other| in_lower_case(&one.name).cmp(in_lower_case(&other.name)));
+    entries.sort_unstable_by(|one, other| order(&one.name, &other.name));
     Listing::Entries(entries)
 }
 
@@ -193,6 +191,13 @@ pub(crate) fn read_entries(directory: Dir, max: usize) -> Option<Vec<DirectoryEn
         });
     }
     Some(entries)
+}
+
+/// Compares names without regard to case, which the file system may ignore. Most names differ in
+/// their length, which is compared first.
+fn order(one: &OsStr, other: &OsStr) -> Ordering {
+    let by_length = one.len().cmp(&other.len());
+    by_length.then_with(|| in_lower_case(one).cmp(in_lower_case(other)))
 }
 
 fn in_lower_case(name: &OsStr) -> impl Iterator<Item = u8> {
@@ -239,9 +244,9 @@ mod tests {
             .collect();
         let expected = [
             ("a", FileType::Directory),
-            ("dangling", FileType::Symlink),
             ("link", FileType::Symlink),
             ("locked", FileType::Directory),
+            ("dangling", FileType::Symlink),
         ];
         assert_eq!(listed, expected);
         let paths = ["a/b", "link/b", "a/c", "dangling"].map(|path| base.join(path));

@@ -69,7 +69,7 @@ pub(crate) fn doctor(start: &StartContext) -> anyhow::Result<u8> {
         let mark = finding.grade.mark();
         // An error that shows its position in a file has several lines.
         let detail = finding.detail.trim_end().replace('\n', DETAILS_INDENT);
-        let _ = writeln!(text, "{mark:<9}{:<12}{detail}", finding.subject);
+        let _ = writeln!(text, "{mark:<9}{:<11} {detail}", finding.subject);
     }
     output::print(&text)?;
     let fails = |finding: &Finding| finding.grade == FindingGrade::Problem;
