@@ -31,14 +31,9 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The lock for changing a tree, recovering, and pruning.
 const LOCK_FILE: &str = "lock";
-
-/// The time that an operation waits for the lock. Another process may change a large tree; a
-/// sandboxed call, which can read the file, may hold the lock for ever.
-pub(crate) const MAX_LOCK_WAIT: Duration = Duration::from_secs(10);
 
 impl Store {
     /// Closes a trace whose call and recorder have ended, and returns its changes. The change set
@@ -454,7 +449,7 @@ mod tests {
     fn operation_names_the_lock_that_another_process_does_not_release() {
         let temp = tempfile::tempdir().unwrap();
         let mut store = Store::open(temp.path()).unwrap();
-        store.max_lock_wait = Duration::ZERO;
+        store.max_lock_wait = std::time::Duration::ZERO;
         let undo = || store.undo("test", ChangesId(1), &[], false).unwrap_err();
         assert!(matches!(undo(), ChangesError::Unknown { .. }));
         let path = store.path.join(LOCK_FILE);

@@ -5,6 +5,7 @@
 //! result is the same object on every interface. The servers only track requests and clients, and
 //! handle a disconnect of either side.
 
+mod field_error;
 mod into_data;
 mod jobs;
 mod live_output;

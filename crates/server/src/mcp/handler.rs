@@ -11,6 +11,7 @@ use super::parameter_error::parameter_error;
 use super::tasks::CallTasks;
 use super::tools::{self, McpTool, ReadArgs};
 use super::{McpOptions, artifacts, instructions, windows};
+use crate::field_error::field_error;
 use agent_bash::core::{Cancel, Clock, Window};
 use agent_bash::tools::ToolSchema;
 use agent_bash::{Approver, Conversation};
@@ -381,7 +382,10 @@ fn without_own_lines(window: Window) -> Window {
 }
 
 fn arguments_of<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| error.to_string())
+    T::deserialize(&arguments).map_err(|error| match arguments {
+        Value::Object(fields) => field_error::<T>(fields, &error),
+        _ => error.to_string(),
+    })
 }
 
 fn internal(error: &std::io::Error) -> ErrorData {

@@ -1,9 +1,10 @@
 //! Parses a line into a request, or into the error response for an invalid one.
 
+use crate::field_error::field_error;
 use agent_bash_protocol::head::{HeadScan, RequestHead};
 use agent_bash_protocol::message::{Response, RpcCall, RpcId, RpcResponse};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A valid request.
 #[derive(Debug)]
@@ -51,7 +52,12 @@ pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
             kind: type_name,
             call,
         }),
-        Err(error) => refusal(id, &type_name, field_error(fields, &error.to_string())),
+        Err(error) => {
+            // Serde calls the `type` of this protocol a variant.
+            let error = field_error::<RpcCall>(fields, &error);
+            let error = error.replacen("unknown variant", "unknown type", 1);
+            refusal(id, &type_name, error)
+        }
     }
 }
 
@@ -63,30 +69,6 @@ pub(super) fn refusal_of(head: RequestHead, error: String) -> Response {
         _ => None,
     };
     RpcResponse::failure(id, &head.kind.unwrap_or_default(), error)
-}
-
-/// Returns the error message with the name of the invalid field. If the error changes without a
-/// field, that field is invalid.
-fn field_error(mut fields: Map<String, Value>, error: &str) -> String {
-    // Serde calls the `type` of this protocol a variant.
-    let message = error.replacen("unknown variant", "unknown type", 1);
-    let names: Vec<String> = fields
-        .keys()
-        .filter(|name| *name != "type")
-        .cloned()
-        .collect();
-    for name in names {
-        let Some(value) = fields.remove(&name) else {
-            continue;
-        };
-        let is_invalid_field =
-            RpcCall::deserialize(&fields).map_or_else(|other| other.to_string() != error, |_| true);
-        if is_invalid_field {
-            return format!("`{name}`: {message}");
-        }
-        fields.insert(name, value);
-    }
-    message
 }
 
 #[cfg(test)]

@@ -429,26 +429,6 @@ fn repository_file_is_written_only_at_its_own_path() {
 }
 
 #[test]
-fn merge_without_the_lock_names_the_changes_of_a_call_only() {
-    let repository = Repository::new();
-    let root = repository.redirected.directory.parent().unwrap();
-    let private = PrivateDir::open(root, &[]).unwrap();
-    let held = lock_file(&private, LOCK_FILE).unwrap();
-    let failed = || merge(&repository.redirected, MAX_GIT_RUNS);
-    assert_eq!(failed().dropped, [""; 0]);
-    let copy = BEFORE.to_owned() + "[user]\n\tname = A\n";
-    fs::write(repository.copy(), copy).unwrap();
-    let dropped = failed().dropped;
-    assert!(
-        dropped[0].contains("another process holds the lock"),
-        "{dropped:?}"
-    );
-    drop(held);
-    assert_eq!(repository.merged(), [""; 0]);
-    assert!(repository.text().contains("name = A"));
-}
-
-#[test]
 fn calls_with_other_access_have_another_copy() {
     let repository = Repository::new();
     let root = repository.directory.path().canonicalize().unwrap();

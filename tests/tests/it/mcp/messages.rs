@@ -164,6 +164,11 @@ fn server_continues_after_invalid_messages_and_bad_calls() -> Result<()> {
         ),
         (
             "read_artifact",
+            json!({"id": 0, "limit": -1}),
+            "`limit`: invalid value",
+        ),
+        (
+            "read_artifact",
             json!({"path": "/etc/passwd"}),
             "neither an artifact nor",
         ),
