@@ -69,11 +69,7 @@ pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> 
         "{\"private\": true, \"type\": \"module\"}",
     )?;
     let words = [
-        "install",
-        "--loglevel=error",
-        "--fetch-retries=1",
-        "--no-audit",
-        "--no-fund",
+        "install", "--loglevel=error", "--fetch-retries=1", "--no-audit", "--no-fund",
     ];
     install("npm", &[&words[..], options, packages].concat(), directory)
 }
@@ -86,12 +82,7 @@ pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> 
 pub fn python(directory: &Path, packages: &[&str]) -> Result<()> {
     install("python3", &["-m", "venv", "."], directory)?;
     let pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--retries=1",
-        "--disable-pip-version-check",
+        "-m", "pip", "install", "--quiet", "--retries=1", "--disable-pip-version-check",
     ];
     install("bin/python", &[&pip[..], packages].concat(), directory)
 }

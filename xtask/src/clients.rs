@@ -25,12 +25,7 @@ pub(crate) use step::run as test;
 
 /// The schemas of requests and responses, by their files in `docs/schema`.
 const SCHEMAS: &[&str] = &[
-    "request",
-    "tool_result",
-    "rpc_request",
-    "rpc_response",
-    "rpc_update",
-    "rpc_data",
+    "request", "tool_result", "rpc_request", "rpc_response", "rpc_update", "rpc_data",
 ];
 
 /// `cargo xtask clients`.

@@ -94,9 +94,7 @@ fn faults(manifests: &[Manifest], table: &[Crate]) -> Vec<String> {
             ("workspace crate", &manifest.workspace, &row.workspace),
             ("third-party crate", &manifest.third_party, &row.third_party),
             (
-                "workspace crate for tests",
-                &manifest.dev_workspace,
-                &row.dev_workspace,
+                "workspace crate for tests", &manifest.dev_workspace, &row.dev_workspace,
             ),
         ];
         for (kind, named, allowed) in kinds {

@@ -44,13 +44,8 @@ fn check_target(tree: &Tree, target: &str) -> Result<()> {
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
     // Only the crates of the product, not the build tools and tests.
     let arguments = [
-        "check",
-        "--quiet",
-        "--workspace",
-        "--exclude=xtask",
-        "--exclude=agent-bash-tests",
-        "--target",
-        target,
+        "check", "--quiet", "--workspace", "--exclude=xtask", "--exclude=agent-bash-tests",
+        "--target", target,
     ];
     let suffix = target.replace('-', "_");
     let command = cargo(tree, &arguments)

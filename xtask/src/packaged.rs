@@ -44,13 +44,7 @@ const TEST_ENDINGS: &[&str] = &["tests.rs", ".snap", ".json", ".jsonl", ".tsv", 
 
 /// The manifest fields that a registry needs.
 const REQUIRED_FIELDS: &[&str] = &[
-    "description",
-    "license",
-    "repository",
-    "documentation",
-    "readme",
-    "keywords",
-    "categories",
+    "description", "license", "repository", "documentation", "readme", "keywords", "categories",
     "rust-version",
 ];
 
@@ -249,15 +243,9 @@ mod tests {
     fn test_file_in_a_package_is_a_fault() {
         assert!(faults_of_files(&files(&["build.rs", "examples/one.rs"])).is_empty());
         for file in [
-            "tests/it/main.rs",
-            "benches/calls.rs",
-            "src/hook/hook_tests.rs",
-            "src/tests.rs",
-            "src/snapshots/one.snap",
-            "src/captured/sent.json",
-            "examples/data.tsv",
-            "deep/build.rs",
-            "notes.md",
+            "tests/it/main.rs", "benches/calls.rs", "src/hook/hook_tests.rs", "src/tests.rs",
+            "src/snapshots/one.snap", "src/captured/sent.json", "examples/data.tsv",
+            "deep/build.rs", "notes.md",
         ] {
             let faults = faults_of_files(&files(&[file]));
             assert_eq!(faults.len(), 1, "{file}: {faults:?}");

@@ -25,15 +25,7 @@ const REGEX_MARKS: &[&str] = &[
 
 /// Character sequences that occur in scripts, settings and markup and not in sentences.
 const CODE_MARKS: &[&str] = &[
-    "$(",
-    "\"$",
-    "&&",
-    ">/dev/null",
-    "2>",
-    "; do",
-    "\u{0}",
-    "</",
-    "\": ",
+    "$(", "\"$", "&&", ">/dev/null", "2>", "; do", "\u{0}", "</", "\": ",
 ];
 
 /// The contents of the generated file.
@@ -135,9 +127,7 @@ mod tests {
         assert_eq!(
             found(text),
             [
-                "cannot open {path}: {error}",
-                "line one goes on\\nline two",
-                "no such {job}",
+                "cannot open {path}: {error}", "line one goes on\\nline two", "no such {job}",
                 "the \"last\" word"
             ]
         );

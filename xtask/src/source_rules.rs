@@ -53,12 +53,8 @@ const RULES: &[Rule] = &[
     Rule {
         pattern: r"\b(Script|Parsed)::read\b|\bScript::follow\b",
         within: &[
-            "crates/policy/src/",
-            "crates/agent-bash/src/",
-            "crates/cli/src/",
-            "crates/hooks/src/",
-            "crates/server/src/",
-            "crates/tui/src/",
+            "crates/policy/src/", "crates/agent-bash/src/", "crates/cli/src/", "crates/hooks/src/",
+            "crates/server/src/", "crates/tui/src/",
         ],
         why: "a script is parsed once for a call; a stage uses that parse",
         except: &[
@@ -284,9 +280,7 @@ mod tests {
             }
         }
         for wrong in [
-            "crates/sink/src/a.rs",
-            "crates/sink/src/a.rs reason",
-            "tests/a.rs a good reason",
+            "crates/sink/src/a.rs", "crates/sink/src/a.rs reason", "tests/a.rs a good reason",
         ] {
             assert!(!is_valid(&RULES[0], wrong), "{wrong}");
         }

@@ -44,12 +44,7 @@ pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
     let directory = directory.to_string_lossy();
     let mut words = vec!["build", "--locked", "--package", "agent-bash-cli"];
     words.extend([
-        "--profile",
-        profile,
-        "--target",
-        TARGET,
-        "--target-dir",
-        &directory,
+        "--profile", profile, "--target", TARGET, "--target-dir", &directory,
     ]);
     cargo(tree, &words)
         .env("RUSTFLAGS", FLAGS)

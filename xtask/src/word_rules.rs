@@ -34,15 +34,7 @@ const VAGUE_TYPES: &[&str] = &[
 
 /// Words within a name that describe a process as a person. Applies to names of tests, too.
 const PERSONS_IN_NAMES: &[&str] = &[
-    "nobody",
-    "nobodys",
-    "somebody",
-    "anybody",
-    "everybody",
-    "whoever",
-    "who",
-    "whose",
-    "whom",
+    "nobody", "nobodys", "somebody", "anybody", "everybody", "whoever", "who", "whose", "whom",
 ];
 
 /// Constants of a single word that are complete without a unit: control characters of ASCII. Names

@@ -259,9 +259,7 @@ impl BashToolBuilder {
             &environment.variables,
         );
         let changes = ChangeStore::new(
-            parts.changes,
-            parts.default_changes_level,
-            parts.changes_location,
+            parts.changes, parts.default_changes_level, parts.changes_location,
         );
         let protected = ProtectedPaths {
             home: host.home.clone(),

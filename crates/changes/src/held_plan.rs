@@ -124,13 +124,7 @@ pub(crate) fn compare_with_tree(
     let modes = Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?;
     let only = held_plan.map(HeldPlan::paths);
     scan_upper(
-        &mut lower,
-        &mut slots,
-        set.mark,
-        first_slot,
-        precautions,
-        modes,
-        only,
+        &mut lower, &mut slots, set.mark, first_slot, precautions, modes, only,
     )
 }
 

@@ -179,13 +179,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             |number| can_use_link(set, number, link.as_ref(), &attributes, &name_counts);
         let files = (&stat, &attributes);
         unpack_file(
-            set,
-            &slots,
-            name,
-            record,
-            files,
-            restored_name,
-            can_use_link,
+            set, &slots, name, record, files, restored_name, can_use_link,
         )
         .map_err(failed())?;
         restored.entry(stat.ino).or_insert_with(|| name.to_owned());

@@ -136,10 +136,7 @@ fn notice_of_a_denied_write_says_what_is_writable() {
     for (path, level, is_protected, want) in [
         ("/tmp/x", WorkspaceWrite, false, "use `$TMPDIR` instead"),
         (
-            "/tmp/d/x",
-            WorkspaceWrite,
-            false,
-            "setting sandbox.writable",
+            "/tmp/d/x", WorkspaceWrite, false, "setting sandbox.writable",
         ),
         ("/dev/kvm", ReadOnly, false, "setting sandbox.devices"),
         ("/tmp/x", WorkspaceWrite, true, "a protected file"),

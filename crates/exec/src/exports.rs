@@ -100,16 +100,7 @@ mod tests {
             assert!(is_plain_name(name.as_bytes()), "{name}");
         }
         for name in [
-            "",
-            "1A",
-            "A-B",
-            "BASH_ENV",
-            "BASH_FUNC_x%%",
-            "IFS",
-            "SHELLOPTS",
-            "UID",
-            "_",
-            "LC_ALL",
+            "", "1A", "A-B", "BASH_ENV", "BASH_FUNC_x%%", "IFS", "SHELLOPTS", "UID", "_", "LC_ALL",
             "ä",
         ] {
             assert!(!is_plain_name(name.as_bytes()), "{name}");

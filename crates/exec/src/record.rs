@@ -335,20 +335,13 @@ mod tests {
     #[test]
     fn may_have_tail_refuses_scripts_that_could_notice_it() {
         for script in [
-            "false | true",
-            "set -o pipefail; a | b",
-            "cd /x && set -eu; a | b",
+            "false | true", "set -o pipefail; a | b", "cd /x && set -eu; a | b",
         ] {
             assert!(may_have_tail(script), "{script}");
         }
         for script in [
-            "trap 'echo bye' EXIT; a | b",
-            "set -x; a | b",
-            "set -euxo pipefail; a | b",
-            "set -e -v; a | b",
-            "set -o xtrace; a | b",
-            "cat <<E | b\nE",
-            "a | b \\",
+            "trap 'echo bye' EXIT; a | b", "set -x; a | b", "set -euxo pipefail; a | b",
+            "set -e -v; a | b", "set -o xtrace; a | b", "cat <<E | b\nE", "a | b \\",
             "ulimit -f 0; a | b",
         ] {
             assert!(!may_have_tail(script), "{script}");
@@ -363,14 +356,7 @@ mod tests {
             Some((stages(&[1, 0]), "/tmp/a b".into()))
         );
         for report in [
-            "",
-            "0",
-            "0 1 0 ",
-            "0 0 /tmp",
-            "1 1 0 /tmp",
-            "0 x 0 /t",
-            "0 256 0 /t",
-            "0 -1 0 /t",
+            "", "0", "0 1 0 ", "0 0 /tmp", "1 1 0 /tmp", "0 x 0 /t", "0 256 0 /t", "0 -1 0 /t",
         ] {
             assert_eq!(read_report(report, 0), None, "{report}");
         }

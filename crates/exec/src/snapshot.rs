@@ -276,10 +276,7 @@ async fn capture(reader: &ConfigurationReader, rc: FileIdentity) -> Result<Snaps
     });
     let mut text = compose::limits(before, after);
     text.extend(compose::load_text(
-        &variables.changed,
-        &after.functions,
-        &after.exported,
-        &after.aliases,
+        &variables.changed, &after.functions, &after.exported, &after.aliases,
     ));
     text.extend(cd_text);
     let file =

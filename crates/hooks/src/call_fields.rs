@@ -6,12 +6,7 @@ use std::fmt;
 
 /// Names of the field for the event.
 pub(super) const EVENT_NAMES: &[&str] = &[
-    "hook_event_name",
-    "hookEventName",
-    "event",
-    "hookName",
-    "trigger",
-    "agent_action_name",
+    "hook_event_name", "hookEventName", "event", "hookName", "trigger", "agent_action_name",
 ];
 
 /// Names of the field for the tool's name.
@@ -19,14 +14,7 @@ pub(super) const TOOL_NAMES: &[&str] = &["tool_name", "toolName", "tool"];
 
 /// Names of the field for the tool's input.
 pub(super) const INPUT_NAMES: &[&str] = &[
-    "tool_input",
-    "toolInput",
-    "toolArgs",
-    "tool_args",
-    "parameters",
-    "input",
-    "args",
-    "arguments",
+    "tool_input", "toolInput", "toolArgs", "tool_args", "parameters", "input", "args", "arguments",
     "tool_info",
 ];
 

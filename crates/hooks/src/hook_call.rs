@@ -20,15 +20,8 @@ const SHELL_TOOLS: &[&str] = words![
 
 /// Tools whose `command` is not a script: editors, and tools that run prompts.
 const NO_SHELL_TOOLS: &[&str] = &[
-    "applypatch",
-    "editor",
-    "fsread",
-    "fswrite",
-    "memory",
-    "slashcommand",
-    "strreplacebasededittool",
-    "strreplaceeditor",
-    "texteditor",
+    "applypatch", "editor", "fsread", "fswrite", "memory", "slashcommand",
+    "strreplacebasededittool", "strreplaceeditor", "texteditor",
 ];
 
 /// The tool by which VS Code types text into a terminal in which a command runs. The text may be a
@@ -40,13 +33,8 @@ const TASK_FIELD: &str = "task";
 
 /// Events that an agent reports before a command runs, in lowercase without punctuation.
 const EVENTS_BEFORE_COMMANDS: &[&str] = &[
-    "beforeshellexecution",
-    "beforetool",
-    "preruncommand",
-    "preskillshellcommand",
-    "pretooluse",
-    "toolcall",
-    "toolexecutebefore",
+    "beforeshellexecution", "beforetool", "preruncommand", "preskillshellcommand", "pretooluse",
+    "toolcall", "toolexecutebefore",
 ];
 
 /// Events of shell commands. Calls of these events need not name a tool.

@@ -60,10 +60,7 @@ const VSCODE_CALL: &str = include_str!("captured/vscode-documented-copilot.json"
 
 /// The captured inputs with the four fields that most agents send.
 const COMMON_CALLS: [(&str, &str); 4] = [
-    CAPTURED_CALLS[0],
-    CAPTURED_CALLS[1],
-    CAPTURED_CALLS[2],
-    CAPTURED_CALLS[3],
+    CAPTURED_CALLS[0], CAPTURED_CALLS[1], CAPTURED_CALLS[2], CAPTURED_CALLS[3],
 ];
 
 fn agent(name: &str) -> &'static Agent {
@@ -118,10 +115,7 @@ fn effect(call: &Value, answer: &HookAnswer) -> Effect {
             };
         }
         None if sent("toolName") => (
-            &output,
-            "permissionDecision",
-            "deny",
-            "permissionDecisionReason",
+            &output, "permissionDecision", "deny", "permissionDecisionReason",
         ),
         Some("BeforeTool") => (&output, "decision", "deny", "reason"),
         _ if sent("event") => (&output, "decision", "deny", "reason"),
@@ -137,10 +131,7 @@ fn effect(call: &Value, answer: &HookAnswer) -> Effect {
                 return Effect::Nothing;
             }
             (
-                specific,
-                "permissionDecision",
-                "deny",
-                "permissionDecisionReason",
+                specific, "permissionDecision", "deny", "permissionDecisionReason",
             )
         }
         None => return Effect::Nothing,

@@ -228,11 +228,7 @@ mod tests {
         assert_eq!(get(&base, "HOME"), Some("/home/a"));
         assert_eq!(base.removed, ["GITHUB_TOKEN"]);
         for removed in [
-            "GITHUB_TOKEN",
-            "BASH_ENV",
-            "BASH_FUNC_ls%%",
-            "PS4",
-            "FORCE_COLOR",
+            "GITHUB_TOKEN", "BASH_ENV", "BASH_FUNC_ls%%", "PS4", "FORCE_COLOR",
         ] {
             assert_eq!(get(&base, removed), None, "{removed}");
         }

@@ -33,12 +33,7 @@ pub fn in_foreground(
     let mut shell = Command::new(bash);
     let child = shell
         .args([
-            "--norc",
-            "--noprofile",
-            "-m",
-            "-c",
-            FOREGROUND_SCRIPT,
-            "agent-bash",
+            "--norc", "--noprofile", "-m", "-c", FOREGROUND_SCRIPT, "agent-bash",
         ])
         .arg(command)
         .arg(file)

@@ -237,11 +237,7 @@ mod tests {
         symlink(base.join("near"), base.join("a/far")).unwrap();
         symlink("loop", base.join("loop")).unwrap();
         for path in [
-            "a/b/file",
-            "near/file",
-            "a/far/../b/file",
-            "near/../far/file",
-            ".",
+            "a/b/file", "near/file", "a/far/../b/file", "near/../far/file", ".",
         ] {
             let path = base.join(path);
             assert_eq!(

@@ -132,17 +132,10 @@ async fn forward<S: AsyncRead + AsyncWrite + Unpin>(
     let copied_bytes = AtomicU64::new(0);
     let mut from_client = reader_of_both(&request.body_start, from_client);
     let body = send_body(
-        &mut from_client,
-        &mut to_server,
-        request.body,
-        &copied_bytes,
+        &mut from_client, &mut to_server, request.body, &copied_bytes,
     );
     let response = copy_response(
-        &mut from_server,
-        &mut to_client,
-        &request.head.replacements,
-        has_response,
-        &copied_bytes,
+        &mut from_server, &mut to_client, &request.head.replacements, has_response, &copied_bytes,
     );
     // The end of the response ends the connection. Bytes after the body are never read, so a second
     // request never reaches a server.

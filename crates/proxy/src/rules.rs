@@ -18,21 +18,14 @@ const PRESETS: &[(&str, &[&str])] = &[
     (
         "github",
         &[
-            "github.com",
-            "github.com:22",
-            "ssh.github.com:443",
-            "api.github.com",
-            "codeload.github.com",
-            "*.githubusercontent.com",
+            "github.com", "github.com:22", "ssh.github.com:443", "api.github.com",
+            "codeload.github.com", "*.githubusercontent.com",
         ],
     ),
     (
         "debian",
         &[
-            "deb.debian.org",
-            "security.debian.org",
-            "ftp.debian.org",
-            "snapshot.debian.org",
+            "deb.debian.org", "security.debian.org", "ftp.debian.org", "snapshot.debian.org",
         ],
     ),
 ];
@@ -280,12 +273,8 @@ mod tests {
     #[test]
     fn allows_compares_normalised_names_addresses_and_ports() {
         let all = [
-            "Registry.npmjs.org",
-            "*.example.com",
-            "git.example.org:22",
-            "192.0.2.7:8080",
-            "[2001:db8::1]:443",
-            "xn--bcher-kva.example",
+            "Registry.npmjs.org", "*.example.com", "git.example.org:22", "192.0.2.7:8080",
+            "[2001:db8::1]:443", "xn--bcher-kva.example",
         ];
         for (target, want) in [
             ("registry.npmjs.org:443", true),
@@ -324,21 +313,8 @@ mod tests {
     #[test]
     fn other_spellings_of_addresses_are_no_hosts() {
         for text in [
-            "127.1",
-            "2130706433",
-            "0x7f000001",
-            "0177.0.0.1",
-            "127.0.0.1.",
-            "0x7f.1",
-            "a.1",
-            "::1",
-            "[::1%lo]",
-            "[127.0.0.1]",
-            "",
-            ".",
-            "a..b",
-            "a b",
-            "-.1",
+            "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.0.0.1.", "0x7f.1", "a.1",
+            "::1", "[::1%lo]", "[127.0.0.1]", "", ".", "a..b", "a b", "-.1",
         ] {
             assert_eq!(Host::parse(text), None, "{text}");
         }
@@ -347,20 +323,8 @@ mod tests {
     #[test]
     fn parse_refuses_unclear_entries() {
         for entry in [
-            "*",
-            "*.com",
-            "*.",
-            "a.*.com",
-            "ncm",
-            "localhost",
-            "https://example.com",
-            "a.com:",
-            "a.com:0",
-            "a.com:x",
-            "u@a.com",
-            "*.127.0.0.1",
-            "a.com/x",
-            "",
+            "*", "*.com", "*.", "a.*.com", "ncm", "localhost", "https://example.com", "a.com:",
+            "a.com:0", "a.com:x", "u@a.com", "*.127.0.0.1", "a.com/x", "",
         ] {
             assert!(AllowedHosts::parse(&[entry]).is_err(), "{entry}");
         }

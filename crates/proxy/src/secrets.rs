@@ -369,9 +369,7 @@ mod tests {
             );
         }
         let (_, filled) = filled(
-            "GET / HTTP/1.1",
-            "evil.example:80",
-            "Authorization: Bearer x",
+            "GET / HTTP/1.1", "evil.example:80", "Authorization: Bearer x",
         );
         assert_eq!(filled.unfilled, Vec::<String>::new());
     }
@@ -379,10 +377,7 @@ mod tests {
     #[test]
     fn requests_to_hosts_of_secrets_are_encrypted_unless_listed_as_plain() {
         let secrets = secrets(&[
-            "a.example",
-            "c.example:8443",
-            "http://d.example:8081",
-            "e.example:443",
+            "a.example", "c.example:8443", "http://d.example:8081", "e.example:443",
         ]);
         for (from, to, is_encrypted) in [
             ("a.example:80", "a.example:443", true),

@@ -93,16 +93,7 @@ async fn handshake(client: &mut TcpStream) -> io::Result<Result<Target, u8>> {
 async fn reply(client: &mut TcpStream, code: u8) -> io::Result<()> {
     client
         .write_all(&[
-            PROTOCOL_VERSION,
-            code,
-            0,
-            IPV4_ADDRESS_KIND,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
+            PROTOCOL_VERSION, code, 0, IPV4_ADDRESS_KIND, 0, 0, 0, 0, 0, 0,
         ])
         .await
 }

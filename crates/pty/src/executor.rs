@@ -146,11 +146,7 @@ impl PtyExecutor {
         Ok(PtyRun {
             spec: spec.clone(),
             source: TerminalSource::new(
-                terminal,
-                program_side,
-                source_session,
-                clock,
-                session_leader,
+                terminal, program_side, source_session, clock, session_leader,
             ),
             end_reporter: EndReporter {
                 shared,

@@ -215,9 +215,7 @@ fn appended_text_is_sent_unchanged() {
         // line.
         &[
             (
-                "\x1b[?2004h\x1b[32m$\x1b[m ",
-                true,
-                "\x1b[?2004h\x1b[32m$\x1b[m ",
+                "\x1b[?2004h\x1b[32m$\x1b[m ", true, "\x1b[?2004h\x1b[32m$\x1b[m ",
             ),
             ("l", true, "l"),
             ("s", true, "s"),
@@ -229,9 +227,7 @@ fn appended_text_is_sent_unchanged() {
             ("\x1b[?2004h$ ls\r\n", true, "\x1b[?2004h$ ls"),
             ("\x1b[?2004l\rout\r\n", false, "\r\n\x1b[?2004lout\r\n"),
             (
-                "ab\x1b[?2004h\x1b[?2004l\rc",
-                false,
-                "ab\x1b[?2004h\x1b[?2004l\rc",
+                "ab\x1b[?2004h\x1b[?2004l\rc", false, "ab\x1b[?2004h\x1b[?2004l\rc",
             ),
         ],
     ] {

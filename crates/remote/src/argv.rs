@@ -11,18 +11,8 @@ pub fn argv(transport: &TargetTransport, script: &str) -> Vec<OsString> {
     let words: Vec<String> = match transport {
         TargetTransport::Ssh { to, port } => {
             let fixed = [
-                "ssh",
-                "-T",
-                "-a",
-                "-x",
-                "-e",
-                "none",
-                "-o",
-                "BatchMode=yes",
-                "-o",
-                "ClearAllForwardings=yes",
-                "-o",
-                "ServerAliveInterval=15",
+                "ssh", "-T", "-a", "-x", "-e", "none", "-o", "BatchMode=yes", "-o",
+                "ClearAllForwardings=yes", "-o", "ServerAliveInterval=15",
             ];
             let port = port.map(|port| ["-p".to_owned(), port.to_string()]);
             let mut words: Vec<String> = fixed.map(str::to_owned).into();

@@ -296,31 +296,11 @@ mod tests {
     #[test]
     fn parse_refuses_options_and_several_words() {
         for name in [
-            "box",
-            "ssh:",
-            "ssh:-oProxyCommand=id",
-            "ssh:dev@-oProxyCommand=id",
-            "ssh:-l@box",
-            "ssh:@box",
-            "ssh:dev@",
-            "ssh:box:0",
-            "ssh:box:65536",
-            "ssh:box:2x",
-            "ssh:box;id",
-            "ssh:bo x",
-            "ssh:b\u{f6}x",
-            "docker:",
-            "docker:-it",
-            "docker:a/b",
-            "podman:--help",
-            "kube:pod",
-            "kube:ns/-pod",
-            "kube:ns/",
-            "kube:ns/pod/",
-            "kube:a/b/c/d/e",
-            "kube:--context=x/ns/pod/c",
-            "http:box",
-            "",
+            "box", "ssh:", "ssh:-oProxyCommand=id", "ssh:dev@-oProxyCommand=id", "ssh:-l@box",
+            "ssh:@box", "ssh:dev@", "ssh:box:0", "ssh:box:65536", "ssh:box:2x", "ssh:box;id",
+            "ssh:bo x", "ssh:b\u{f6}x", "docker:", "docker:-it", "docker:a/b", "podman:--help",
+            "kube:pod", "kube:ns/-pod", "kube:ns/", "kube:ns/pod/", "kube:a/b/c/d/e",
+            "kube:--context=x/ns/pod/c", "http:box", "",
         ] {
             assert!(Target::parse(name).is_err(), "{name}");
         }

@@ -148,14 +148,7 @@ fn cache_that_a_call_may_have_chosen_or_that_holds_a_secret_is_left_out() {
     std::os::unix::fs::symlink(at("cache"), at("own_link")).unwrap();
     let mut wanted = write();
     let names = [
-        "cache",
-        "own_link",
-        "main/cache",
-        "main/link",
-        "main/link/x",
-        ".ssh",
-        "",
-        "gone",
+        "cache", "own_link", "main/cache", "main/link", "main/link/x", ".ssh", "", "gone",
     ];
     wanted.caches = names.map(at).to_vec();
     let plan = home.plan(&wanted, "main").unwrap();

@@ -10,13 +10,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 const FLAGS: [&str; 7] = [
-    "nosuid",
-    "nodev",
-    "noexec",
-    "nosuid,nodev,noexec",
-    "nosymfollow,nosuid",
-    "noatime,nodiratime,nodev",
-    "strictatime,nosuid",
+    "nosuid", "nodev", "noexec", "nosuid,nodev,noexec", "nosymfollow,nosuid",
+    "noatime,nodiratime,nodev", "strictatime,nosuid",
 ];
 
 /// `$1`: flags, `$2`: where to mount, `$3`: the program that starts others in a sandbox, the rest:

@@ -128,10 +128,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         for directory in [
-            "session/plain",
-            "session/repo/.git",
-            "session/repo/src",
-            "other",
+            "session/plain", "session/repo/.git", "session/repo/src", "other",
         ] {
             fs::create_dir_all(base.join(directory)).unwrap();
         }

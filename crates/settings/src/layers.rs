@@ -376,9 +376,7 @@ pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
 
 /// Variables of agent-bash that are not settings.
 const OTHER_VARIABLES: [&str; 3] = [
-    "AGENT_BASH_STATE_DIR",
-    "AGENT_BASH_LOG",
-    "AGENT_BASH_NO_PTY",
+    "AGENT_BASH_STATE_DIR", "AGENT_BASH_LOG", "AGENT_BASH_NO_PTY",
 ];
 
 /// Returns the key's environment variable, such as `AGENT_BASH_SAFE_MODE_LEVEL`.

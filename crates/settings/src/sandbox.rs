@@ -75,11 +75,7 @@ pub struct SandboxSettings {
 /// as root. Only safe mode hides these files, because root's `su` needs them.
 fn readable_password_files() -> Vec<PathBuf> {
     const PASSWORD_FILES: [&str; 5] = [
-        "/etc/shadow",
-        "/etc/shadow-",
-        "/etc/gshadow",
-        "/etc/gshadow-",
-        "/etc/security/opasswd",
+        "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/security/opasswd",
     ];
     let readable = PASSWORD_FILES
         .into_iter()

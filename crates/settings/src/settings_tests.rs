@@ -395,10 +395,7 @@ fn default_file_parses_as_the_defaults_with_and_without_comments() {
 #[test]
 fn misspelt_variables_finds_the_nearest_setting() {
     let env = [
-        "AGENT_BASH_PROFLE",
-        "AGENT_BASH_PROFILE",
-        "AGENT_BASH_LOG",
-        "AGENT_BASH_SOMETHING_ELSE",
+        "AGENT_BASH_PROFLE", "AGENT_BASH_PROFILE", "AGENT_BASH_LOG", "AGENT_BASH_SOMETHING_ELSE",
         "PROFILE",
     ];
     let host = HostContext {

@@ -121,11 +121,7 @@ impl ArtifactWriter for FileWriter {
         let index = std::mem::take(&mut self.index);
         let shared = self.is_shared.load(Ordering::Relaxed);
         self.sidecar.done = Some(FinishedFacts::new(
-            end,
-            self.bytes,
-            self.complete,
-            shared,
-            index,
+            end, self.bytes, self.complete, shared, index,
         ));
         self.sidecar
             .write(&self.dir)

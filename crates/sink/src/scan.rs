@@ -105,14 +105,7 @@ mod tests {
     #[test]
     fn lines_fit_agrees_with_splitting() {
         for text in [
-            "",
-            "\n",
-            "abc",
-            "abc\n",
-            "abcd\n",
-            "a\nabcd",
-            "a\nabcd\nb\n",
-            "\n\n\n\n\n",
+            "", "\n", "abc", "abc\n", "abcd\n", "a\nabcd", "a\nabcd\nb\n", "\n\n\n\n\n",
         ] {
             for max in 0..6 {
                 let want = text.split('\n').all(|line| line.len() <= max);

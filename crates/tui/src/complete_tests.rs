@@ -7,27 +7,14 @@ fn test_directory() -> tempfile::TempDir {
     let world = tempfile::tempdir().unwrap();
     let at = |path: &str| world.path().join(path);
     for directory in [
-        "src/bin",
-        "my files",
-        ".git/refs/heads/fix",
-        ".git/refs/tags",
-        "home/docs",
-        "bin",
+        "src/bin", "my files", ".git/refs/heads/fix", ".git/refs/tags", "home/docs", "bin",
     ] {
         fs::create_dir_all(at(directory)).unwrap();
     }
     for file in [
-        "src/main.rs",
-        "src/mail.rs",
-        "my files/a'b$",
-        ".hidden",
-        ".git/refs/heads/main",
-        ".git/refs/heads/fix/one",
-        ".git/refs/tags/v1",
-        "src/README.md",
-        "home/docs/x",
-        "bin/gizmo",
-        "bin/data",
+        "src/main.rs", "src/mail.rs", "my files/a'b$", ".hidden", ".git/refs/heads/main",
+        ".git/refs/heads/fix/one", ".git/refs/tags/v1", "src/README.md", "home/docs/x",
+        "bin/gizmo", "bin/data",
     ] {
         fs::write(at(file), "").unwrap();
     }

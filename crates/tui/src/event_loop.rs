@@ -372,10 +372,7 @@ impl EventLoop {
             };
             let look = move || {
                 Msg::Directory(PromptDirectory::current(
-                    &session,
-                    shell_cwd,
-                    &before,
-                    is_bang_running,
+                    &session, shell_cwd, &before, is_bang_running,
                 ))
             };
             tokio::task::spawn_blocking(move || drop(sender.send(look())));

@@ -287,11 +287,7 @@ mod tests {
             assert!(is_valid(row), "{row}");
         }
         for wrong in [
-            "f9 runs it",
-            "f9 |",
-            " | run it",
-            "f9  f8 | run it",
-            "f9 | f8 | run it",
+            "f9 runs it", "f9 |", " | run it", "f9  f8 | run it", "f9 | f8 | run it",
         ] {
             assert!(!is_valid(wrong), "{wrong}");
         }

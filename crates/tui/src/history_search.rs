@@ -289,10 +289,7 @@ mod tests {
         let mut search = HistorySearch::new("", "/work".into(), "one".into(), Timestamp(9));
         search.search(&history());
         let all = [
-            "printf 'a⏎b'",
-            "cargo test -p render",
-            "cargo build",
-            "git checkout main",
+            "printf 'a⏎b'", "cargo test -p render", "cargo build", "git checkout main",
         ];
         assert_eq!(lines(&search), all);
         for c in "ctr".chars() {

@@ -184,10 +184,7 @@ fn pasted_text_does_not_act() {
 
 /// A flag, a family, a combining accent, a keycap.
 const GRAPHEME_CLUSTERS: [&str; 4] = [
-    "🇩🇪",
-    "👨\u{200d}👩\u{200d}👧",
-    "e\u{301}\u{323}",
-    "1\u{fe0f}\u{20e3}",
+    "🇩🇪", "👨\u{200d}👩\u{200d}👧", "e\u{301}\u{323}", "1\u{fe0f}\u{20e3}",
 ];
 
 #[test]

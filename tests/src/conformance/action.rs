@@ -250,10 +250,7 @@ mod tests {
         assert_eq!(action.rpc().unwrap()["until"], until);
         assert_eq!(action.mcp().unwrap().1["until"], until);
         let words = [
-            "--until-line=x",
-            "--until-port=80",
-            "--until-quiet=5ms",
-            "--timeout=2.5",
+            "--until-line=x", "--until-port=80", "--until-quiet=5ms", "--timeout=2.5",
         ];
         assert_eq!(action.arguments().unwrap()[3..], words);
         assert!(toml::from_str::<Action>("wait = { job = '1' }").is_err());

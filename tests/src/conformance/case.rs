@@ -375,14 +375,10 @@ mod tests {
             ("covers = ['R1']", "kovers = ['R1']", "kovers"),
             ("expect.text", "expect.txet", "txet"),
             (
-                "expect.text = '(no output)'",
-                "expect = {}",
-                "expects nothing",
+                "expect.text = '(no output)'", "expect = {}", "expects nothing",
             ),
             (
-                "expect.text = '(no output)'",
-                "expect.text_lines = []",
-                "expects nothing",
+                "expect.text = '(no output)'", "expect.text_lines = []", "expects nothing",
             ),
             (
                 "command = 'true'",

@@ -175,12 +175,7 @@ impl Docker {
         image::with_bash_only(&self.world, &root)?;
         self.import(&root)?;
         let words = [
-            "run",
-            "--detach",
-            "--network=none",
-            IMAGE,
-            "sleep",
-            "1000000",
+            "run", "--detach", "--network=none", IMAGE, "sleep", "1000000",
         ];
         Ok(Container {
             id: self.must(&words)?,

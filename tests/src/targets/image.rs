@@ -8,23 +8,8 @@ use std::path::Path;
 
 /// The names by which busybox is called in the image.
 const BUSYBOX_NAMES: [&str; 17] = [
-    "sh",
-    "cat",
-    "chmod",
-    "echo",
-    "head",
-    "id",
-    "ls",
-    "mkdir",
-    "mv",
-    "ps",
-    "rm",
-    "seq",
-    "sha256sum",
-    "sleep",
-    "true",
-    "uname",
-    "wc",
+    "sh", "cat", "chmod", "echo", "head", "id", "ls", "mkdir", "mv", "ps", "rm", "seq",
+    "sha256sum", "sleep", "true", "uname", "wc",
 ];
 
 /// Fills the directory of an image: bash, busybox, and the shell that the bootstrap script needs.

@@ -64,16 +64,9 @@ impl Podman {
         };
         podman.must(&["import", &tar.display().to_string(), IMAGE])?;
         podman.id = podman.must(&[
-            "run",
-            "--detach",
-            "--cgroups=disabled",
-            "--network=none",
+            "run", "--detach", "--cgroups=disabled", "--network=none",
             // Podman's default limits exceed those that a container may set.
-            "--ulimit=nofile=1024:1024",
-            "--ulimit=nproc=1024:1024",
-            IMAGE,
-            "sleep",
-            "1000000",
+            "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", IMAGE, "sleep", "1000000",
         ])?;
         Ok(podman)
     }
@@ -84,17 +77,8 @@ impl Podman {
         let mount_script =
             "umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec \"$@\"";
         let mut words: Vec<String> = [
-            "/usr/bin/unshare",
-            "--mount",
-            "/bin/sh",
-            "-c",
-            mount_script,
-            "sh",
-            PROGRAM,
-            "--runtime",
-            RUNTIME,
-            "--storage-driver=vfs",
-            "--cgroup-manager=cgroupfs",
+            "/usr/bin/unshare", "--mount", "/bin/sh", "-c", mount_script, "sh", PROGRAM,
+            "--runtime", RUNTIME, "--storage-driver=vfs", "--cgroup-manager=cgroupfs",
             "--events-backend=none",
         ]
         .map(str::to_owned)

@@ -52,12 +52,7 @@ fn start(home: &AgentHome<'_>) -> Result<Command> {
     command
         .arg(home.program)
         .args([
-            "--model",
-            "gemini-2.5-pro",
-            "--yolo",
-            "--skip-trust",
-            "--prompt",
-            "go on",
+            "--model", "gemini-2.5-pro", "--yolo", "--skip-trust", "--prompt", "go on",
         ])
         .env("GEMINI_API_KEY", "none")
         .env("GOOGLE_GEMINI_BASE_URL", &home.model);

@@ -249,11 +249,7 @@ pub(crate) fn forced_push(agent: &Agent, integration: Integration) -> Result<Pus
     git(&["commit", "--quiet", "--allow-empty", "--message=first"])?;
     git(&["push", "--quiet", "origin", "main"])?;
     git(&[
-        "commit",
-        "--quiet",
-        "--amend",
-        "--allow-empty",
-        "--message=rewritten",
+        "commit", "--quiet", "--amend", "--allow-empty", "--message=rewritten",
     ])?;
     let before = git(&["ls-remote", "--heads", "origin"])?;
     let reads = shell(agent, integration, &world, FORCED)?;

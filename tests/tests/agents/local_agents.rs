@@ -44,11 +44,7 @@ pub(crate) const CLINE: Agent = Agent {
         let mut sign_in = cline(home)?;
         sign_in
             .args([
-                "auth",
-                "--provider",
-                "openai-compatible",
-                "--apikey",
-                "none",
+                "auth", "--provider", "openai-compatible", "--apikey", "none",
             ])
             .args(["--modelid", "m", "--baseurl", &format!("{}/v1", home.model)]);
         let ran = product::run(sign_in, None)?;

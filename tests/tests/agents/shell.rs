@@ -119,13 +119,7 @@ fn starts_first_bash_in_path(agent: &Agent) -> bool {
 /// True for agents that report the prompts of their users, or name them in their calls.
 fn reports_prompts(agent: &Agent) -> bool {
     let agents = [
-        "claude-code",
-        "codex",
-        "copilot",
-        "gemini-cli",
-        "kimi",
-        "opencode",
-        "qwen",
+        "claude-code", "codex", "copilot", "gemini-cli", "kimi", "opencode", "qwen",
     ];
     agents.contains(&agent.hook)
 }
@@ -199,10 +193,7 @@ fn records_and_undoes(agent: &Agent, integration: Integration) -> Result<()> {
     // opencode tells its model no exit code.
     let tells_code = agent.hook != "opencode";
     let code = [
-        "xit code 7",
-        "xit Code: 7",
-        "exited with code 7",
-        "exit_code\":7",
+        "xit code 7", "xit Code: 7", "exited with code 7", "exit_code\":7",
     ];
     let is_told = code.iter().any(|code| reads.contains(code));
     ensure!(!tells_code || is_told, "{reads}");

@@ -126,16 +126,12 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
     // Control: a wrong name, a wrong type, a wrong field.
     for (from, to, want) in [
         (
-            "\"interrupted\":",
-            "\"wasInterrupted\":",
-            "'\"wasInterrupted\"'",
+            "\"interrupted\":", "\"wasInterrupted\":", "'\"wasInterrupted\"'",
         ),
         ("\"stderr\":\"\"", "\"stderr\":null", "Type 'null'"),
         ("\"task_type\":", "\"kind\":", "'\"kind\"'"),
         (
-            "\"run_in_background\":",
-            "\"background\":",
-            "'\"background\"'",
+            "\"run_in_background\":", "\"background\":", "'\"background\"'",
         ),
     ] {
         let off = script.replacen(from, to, 1);

@@ -70,10 +70,7 @@ impl Library {
             answers => builder.approver(Arc::new(User(Mutex::new(answers.to_vec().into())))),
         };
         Ok(Conversation::open_with(
-            &loaded.settings,
-            host,
-            options,
-            add,
+            &loaded.settings, host, options, add,
         )?)
     }
 }

@@ -101,13 +101,7 @@ const CLIENTS_EVERY: usize = 6;
 /// The requirements whose cases the packages always run: those for which they have methods or
 /// options of their own.
 const CLIENTS_ALWAYS: [&str; 7] = [
-    "changes: turn",
-    "holders",
-    "masked secrets",
-    "per call",
-    "prompts",
-    "terminal",
-    "until",
+    "changes: turn", "holders", "masked secrets", "per call", "prompts", "terminal", "until",
 ];
 
 impl Sample {

@@ -70,10 +70,7 @@ fn refusal_names_rule_and_position() -> anyhow::Result<()> {
 fn check_and_run_refuse_alike() -> anyhow::Result<()> {
     let world = World::new()?;
     for script in [
-        "git add .",
-        "sudo rm -rf /",
-        "git push -f",
-        "bash -c 'rm -rf ~'",
+        "git add .", "sudo rm -rf /", "git push -f", "bash -c 'rm -rf ~'",
     ] {
         let check = agent_bash(&world, &["check", "--json", script])?;
         let run = agent_bash(&world, &["run", "--json", script])?;
@@ -98,20 +95,8 @@ fn schema_names_directory_and_required_fields() -> anyhow::Result<()> {
         (
             "standard",
             &[
-                "command",
-                "cwd",
-                "description",
-                "env",
-                "head",
-                "mode",
-                "pty",
-                "session",
-                "show",
-                "show_kb",
-                "stdin",
-                "tail",
-                "timeout",
-                "wait",
+                "command", "cwd", "description", "env", "head", "mode", "pty", "session", "show",
+                "show_kb", "stdin", "tail", "timeout", "wait",
             ],
         ),
     ] {
@@ -201,14 +186,8 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
     let world = World::new()?;
     let printed = output_of(&world, &["doctor"])?;
     for line in [
-        "shell",
-        "canary",
-        "managers",
-        "supervisor",
-        "survivors",
-        "artifacts",
-        "terminal    /dev/pts/",
-        "variables",
+        "shell", "canary", "managers", "supervisor", "survivors", "artifacts",
+        "terminal    /dev/pts/", "variables",
     ] {
         let good = |printed: &str| printed.starts_with("ok") && printed.contains(line);
         assert!(printed.lines().any(good), "{line}: {printed}");
@@ -360,12 +339,7 @@ fn truncated_artifact_names_the_command_for_the_rest() -> anyhow::Result<()> {
     assert_eq!(rest.trim_end_matches('x').len(), 0, "{}", rest.len());
     assert_eq!(rest.len(), 44_000);
     let words = [
-        "artifact",
-        "grep",
-        "it's|9$",
-        "artifact://0",
-        "--limit",
-        "2",
+        "artifact", "grep", "it's|9$", "artifact://0", "--limit", "2",
     ];
     assert_eq!(
         printed(&words)?,
@@ -410,12 +384,7 @@ fn terminal_shows_progress_and_removes_it_at_the_end() -> anyhow::Result<()> {
         // its output.
         let mut command = world.command("script");
         command.args([
-            "--quiet",
-            "--return",
-            "--flush",
-            "--command",
-            line,
-            "/dev/null",
+            "--quiet", "--return", "--flush", "--command", line, "/dev/null",
         ]);
         command.env("TERM", "xterm");
         product::run(command, None)

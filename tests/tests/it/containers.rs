@@ -282,11 +282,7 @@ fn sandboxed_call_is_recorded_without_pidfd_getfd() -> Result<()> {
     let ended = result(&world, &refused, &words)?;
     ensure!(ended["changes"]["by"] == "trace", "{ended}");
     let words = [
-        "--sandbox",
-        "read_only",
-        "--network",
-        "loopback",
-        "echo ran",
+        "--sandbox", "read_only", "--network", "loopback", "echo ran",
     ];
     let ended = result(&world, &refused, &words)?;
     ensure!(ended["text"] == "ran\n", "{ended}");
@@ -305,13 +301,7 @@ fn cwd_of_a_remote_call_determines_the_workspace() -> Result<()> {
     let cwd = world.cwd();
     let cwd = cwd.to_str().context("a test's directory is UTF-8")?;
     let words = [
-        "--on",
-        "box",
-        "--cwd",
-        cwd,
-        "--sandbox",
-        "workspace_write",
-        "echo x >new",
+        "--on", "box", "--cwd", cwd, "--sandbox", "workspace_write", "echo x >new",
     ];
     let ended = result(&world, &[], &words)?;
     ensure!(ended["status"]["kind"] == "exited", "{ended}");

@@ -321,14 +321,7 @@ fn usage_errors_exit_with_2_and_start_nothing() -> anyhow::Result<()> {
 fn several_words_are_quoted_and_joined() -> anyhow::Result<()> {
     let world = world()?;
     let words = [
-        "run",
-        "--",
-        "printf",
-        "[%s]",
-        "two words",
-        "$HOME",
-        "it's",
-        "",
+        "run", "--", "printf", "[%s]", "two words", "$HOME", "it's", "",
     ];
     let ran = product::run(agent_bash(&world, &words)?, None)?;
     assert_eq!(ran.stdout, "[two words][$HOME][it's][]");

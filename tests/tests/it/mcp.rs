@@ -87,12 +87,7 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
         assert_eq!(
             names,
             [
-                "bash",
-                "bash_output",
-                "bash_input",
-                "bash_kill",
-                "bash_jobs",
-                reader,
+                "bash", "bash_output", "bash_input", "bash_kill", "bash_jobs", reader,
                 "bash_changes"
             ]
         );

@@ -155,21 +155,10 @@ fn allowed_commands_change_nothing_and_read_no_secret() -> Result<()> {
 #[test]
 fn same_commands_have_effects_without_the_sandbox() -> Result<()> {
     for script in [
-        "git commit -am x",
-        "git tag t1",
-        "git branch newb",
-        "git stash",
-        "git clean -fd",
-        "git add a",
-        "git hash-object -w a",
-        "git init ../newrepo",
-        "git clone ../r.git ../clone",
-        "git push origin b0",
-        "git remote add y z",
-        "git checkout b0",
-        "git -C ../evilrepo status",
-        "git -C sub status",
-        "git diff",
+        "git commit -am x", "git tag t1", "git branch newb", "git stash", "git clean -fd",
+        "git add a", "git hash-object -w a", "git init ../newrepo", "git clone ../r.git ../clone",
+        "git push origin b0", "git remote add y z", "git checkout b0", "git -C ../evilrepo status",
+        "git -C sub status", "git diff",
     ] {
         let world = world()?;
         let was = files(&world)?;
@@ -178,10 +167,7 @@ fn same_commands_have_effects_without_the_sandbox() -> Result<()> {
     }
     let world = world()?;
     for script in [
-        "cat ~/.ssh/id_rsa",
-        "grep -r key ~",
-        "cat < ~/.netrc",
-        "cat ../home/.s*/id_rsa",
+        "cat ~/.ssh/id_rsa", "grep -r key ~", "cat < ~/.netrc", "cat ../home/.s*/id_rsa",
     ] {
         let ran = run(&world, &["--safe-mode=listed"], script)?;
         assert!(ran.stdout.contains(SECRET), "{script}: {ran:?}");

@@ -83,12 +83,7 @@ fn workspace_is_the_cwd_option_of_run() -> Result<()> {
     let write = "echo x > ../here; echo x > ../../two/there; ls ..";
     for (directory, here, there) in [("one/sub", true, false), ("two/.git", true, true)] {
         let words = [
-            "run",
-            "--sandbox",
-            "workspace_write",
-            "--cwd",
-            directory,
-            write,
+            "run", "--sandbox", "workspace_write", "--cwd", directory, write,
         ];
         let ran = agent_bash(&world, &words)?;
         let root = world
@@ -343,12 +338,7 @@ socket.socket(socket.AF_UNIX).connect("outside.sock")
         for how in [&["--changes=off"][..], &["--changes=undo"], &["--trial"]] {
             let script = "/usr/bin/python3 try.py; rm own.sock";
             let words = [
-                "run",
-                "--json",
-                "--sandbox",
-                "workspace_write",
-                "--network",
-                network,
+                "run", "--json", "--sandbox", "workspace_write", "--network", network,
             ];
             let ran = agent_bash(&world, &[&words, how, &[script][..]].concat())?;
             let result: Value = serde_json::from_str(&ran.stdout)?;
@@ -451,10 +441,7 @@ fn sandboxed_call_can_write_neither_state_nor_temporary_directories_of_the_host(
     let within = format!("ran in {}", world.cwd().canonicalize()?.display());
     for (level, is_writable) in [("workspace_write", true), ("read_only", false)] {
         let ran = run(
-            level,
-            "AGENT_BASH_STATE_DIR",
-            "state",
-            "touch state/planted; :",
+            level, "AGENT_BASH_STATE_DIR", "state", "touch state/planted; :",
         )?;
         // Without mounts, the call is refused.
         let output = format!("{}{}", ran.stdout, ran.stderr);

@@ -478,11 +478,7 @@ fn another_writable_directory_is_protected_like_the_workspace() -> Result<()> {
     let result = scene.call(&scene.repo(), &["--writable", &option, script])?;
     let names = named(&result);
     for file in [
-        ".git/config",
-        ".git/hooks/x",
-        ".vscode/tasks.json",
-        "sub/.envrc",
-        ".mcp.json",
+        ".git/config", ".git/hooks/x", ".vscode/tasks.json", "sub/.envrc", ".mcp.json",
     ] {
         let path = other.join(file);
         let is_changed = fs::read_to_string(&path).is_ok_and(|text| text == "changed\n");

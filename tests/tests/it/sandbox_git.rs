@@ -122,10 +122,7 @@ git config core.fsmonitor",
     }
     ensure!(result["status"]["code"] == 0, "{result}");
     let keys = [
-        "alias.z",
-        "core.fsmonitor",
-        "core.hookspath",
-        "remote.origin.url",
+        "alias.z", "core.fsmonitor", "core.hookspath", "remote.origin.url",
     ];
     ensure!(dropped(&result) == keys, "{result}");
     ensure!(

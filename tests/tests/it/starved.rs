@@ -218,16 +218,7 @@ fn unresponsive_file_system_blocks_only_its_own_calls() -> Result<()> {
     let mut run = command_with_hung_mount(
         &world,
         &[
-            "timeout",
-            "-k",
-            "1",
-            "30",
-            &program,
-            "run",
-            "--timeout",
-            "1s",
-            "--cwd",
-            "hung/below",
+            "timeout", "-k", "1", "30", &program, "run", "--timeout", "1s", "--cwd", "hung/below",
             "echo hi",
         ],
     );
@@ -249,14 +240,7 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
     };
     let program = product::agent_bash()?.display().to_string();
     let in_time = [
-        "timeout",
-        "-k",
-        "1",
-        "60",
-        &program,
-        "run",
-        "--sandbox",
-        "read_only",
+        "timeout", "-k", "1", "60", &program, "run", "--sandbox", "read_only",
     ];
     let expected_text = "echo \"cat: $PWD/hung/file: Permission denied\"";
     let words: Vec<&str> = in_time.iter().copied().chain([expected_text]).collect();

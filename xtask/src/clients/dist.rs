@@ -26,10 +26,7 @@ pub(super) const MAX_PACKAGE_BYTES: u64 = 8 << 20;
 
 /// The packages that build the wheel.
 const BUILDERS: &[&str] = &[
-    "build==1.6.1",
-    "hatchling==1.33.0",
-    "wheel==0.48.0",
-    "zopfli==0.4.3",
+    "build==1.6.1", "hatchling==1.33.0", "wheel==0.48.0", "zopfli==0.4.3",
 ];
 
 /// The script that compresses a wheel by 4 % more, in half a minute.

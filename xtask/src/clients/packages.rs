@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The compiler for the TypeScript client, and the frameworks for its tests.
 const NODE: &[&str] = &[
-    "typescript@7.0.2",
-    "@types/node@26.6.6",
-    "ai@7.0.173",
-    "bash-tool@1.3.19",
+    "typescript@7.0.2", "@types/node@26.6.6", "ai@7.0.173", "bash-tool@1.3.19",
     "@mastra/core@1.71.0",
 ];
 

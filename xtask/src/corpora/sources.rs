@@ -57,12 +57,7 @@ fn fetch(directory: &Path) -> Result<()> {
         })
         .context("the package has no original sources")?;
     let unpack = [
-        "--extract",
-        "--file",
-        &archive,
-        "--directory",
-        "sources",
-        "--strip-components=1",
+        "--extract", "--file", &archive, "--directory", "sources", "--strip-components=1",
     ];
     install("tar", &unpack, directory)
 }

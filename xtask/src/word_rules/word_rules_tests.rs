@@ -16,22 +16,13 @@ fn offences_are_found_by_file_and_line() {
     let cases: &[(&str, &str, &str, usize)] = &[
         ("crates/a/src/a.rs", "\npub struct Told;", "banned name", 2),
         (
-            "crates/a/src/a.rs",
-            "struct A {\n    kept: u8,\n}",
-            "banned name",
-            2,
+            "crates/a/src/a.rs", "struct A {\n    kept: u8,\n}", "banned name", 2,
         ),
         (
-            "crates/a/src/a.rs",
-            "enum A {\n    Gone,\n}",
-            "banned name",
-            2,
+            "crates/a/src/a.rs", "enum A {\n    Gone,\n}", "banned name", 2,
         ),
         (
-            "crates/a/src/a.rs",
-            "enum A { B {\n left: u8 } }",
-            "banned name",
-            2,
+            "crates/a/src/a.rs", "enum A { B {\n left: u8 } }", "banned name", 2,
         ),
         ("crates/a/src/a.rs", "\nmod beneath;", "banned name", 2),
         ("crates/a/src/apart.rs", "", "banned name", 1),
@@ -48,10 +39,7 @@ fn offences_are_found_by_file_and_line() {
             2,
         ),
         (
-            "crates/a/src/a.rs",
-            "\npub enum State { B }",
-            "vague type",
-            2,
+            "crates/a/src/a.rs", "\npub enum State { B }", "vague type", 2,
         ),
         (
             "crates/a/src/a.rs",
@@ -60,10 +48,7 @@ fn offences_are_found_by_file_and_line() {
             3,
         ),
         (
-            "crates/a/src/a.rs",
-            "\n// It is held by nobody.",
-            "subject",
-            2,
+            "crates/a/src/a.rs", "\n// It is held by nobody.", "subject", 2,
         ),
         ("crates/a/src/a.rs", "\nfn a() {} // for\n", "", 0),
         (
@@ -92,10 +77,7 @@ fn offences_are_found_by_file_and_line() {
             1,
         ),
         (
-            "crates/a/src/a.rs",
-            "fn a() {}\n// Those of jobs.",
-            "that of",
-            2,
+            "crates/a/src/a.rs", "fn a() {}\n// Those of jobs.", "that of", 2,
         ),
         ("crates/a/src/a.rs", "/// What is read of it.", "subject", 1),
         (
@@ -117,16 +99,10 @@ fn offences_are_found_by_file_and_line() {
             2,
         ),
         (
-            "crates/a/src/a.rs",
-            "//! Where files are stored.",
-            "doc subject",
-            1,
+            "crates/a/src/a.rs", "//! Where files are stored.", "doc subject", 1,
         ),
         (
-            "crates/a/src/a.rs",
-            "\nconst MOST: usize = 9;",
-            "bare constant",
-            2,
+            "crates/a/src/a.rs", "\nconst MOST: usize = 9;", "bare constant", 2,
         ),
         (
             "crates/a/src/a.rs",

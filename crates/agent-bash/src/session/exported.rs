@@ -53,14 +53,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "bash is the oracle")]
     fn differences_reads_the_output_of_bash() {
         let values = [
-            "plain",
-            "",
-            "two words",
-            "a\"b$c`d\\e",
-            "line\none",
-            "tab\there",
-            "ü=é",
-            "'q'",
+            "plain", "", "two words", "a\"b$c`d\\e", "line\none", "tab\there", "ü=é", "'q'",
         ];
         let mut command = Command::new("bash");
         command

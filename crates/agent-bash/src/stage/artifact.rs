@@ -52,10 +52,7 @@ pub(crate) fn allocate(
     };
     let meta = ArtifactMeta {
         command: masked(
-            &tool.hide,
-            &tool.environment_policy,
-            request,
-            &request.command,
+            &tool.hide, &tool.environment_policy, request, &request.command,
         ),
         cwd: call.cwd.to_string_lossy().into_owned(),
         started_at: tool.clock.wall(),

@@ -35,13 +35,7 @@ pub(crate) async fn run_policy(
     if let Some(refusal) = refusal {
         let verdict = &read.verdict;
         exception::decide(
-            tool,
-            call,
-            &request,
-            verdict,
-            refusal,
-            is_on_terminal,
-            cancel,
+            tool, call, &request, verdict, refusal, is_on_terminal, cancel,
         )
         .await?;
     }

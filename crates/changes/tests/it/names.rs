@@ -27,9 +27,7 @@ const CASES: &[(&[&str], &str)] = &[
     ),
     (
         &[
-            "+d +m: mv d m",
-            "+m/s +m/t: mv m/s m/t",
-            "+m/t/new: echo new >m/t/new",
+            "+d +m: mv d m", "+m/s +m/t: mv m/s m/t", "+m/t/new: echo new >m/t/new",
         ],
         "m/f renamed, m/g renamed, m/t/h renamed, m/t/new created",
     ),

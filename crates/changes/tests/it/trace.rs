@@ -289,14 +289,7 @@ fn changes_outside_of_the_root_are_counted() {
     }
     // A file written twice, a temporary file, and a file that a sandbox refuses.
     let touched = [
-        "old",
-        "old",
-        "same",
-        "gone",
-        "new",
-        "temporary",
-        "refused",
-        "d/e/f",
+        "old", "old", "same", "gone", "new", "temporary", "refused", "d/e/f",
     ];
     for name in touched {
         let kept = recorder.before(&at(name), Name).unwrap();

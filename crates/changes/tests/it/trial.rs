@@ -546,10 +546,7 @@ fn results_are_equal_for_an_unprivileged_user() {
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&program)
         .args([
-            "trial::a_commit",
-            "trial::directories",
-            "trial::what_is_discarded",
-            "trace::",
+            "trial::a_commit", "trial::directories", "trial::what_is_discarded", "trace::",
             "scan::",
         ])
         .env("TMPDIR", &work)

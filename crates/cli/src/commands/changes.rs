@@ -277,9 +277,7 @@ impl StoredChanges<'_> {
         }
         let changed_by = self.sets().changed_by(id, &changes.conflicts);
         Ok(output::print(&change_texts::set(
-            &changes,
-            &files,
-            &changed_by,
+            &changes, &files, &changed_by,
         ))?)
     }
 

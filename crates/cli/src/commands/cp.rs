@@ -236,13 +236,7 @@ mod tests {
             assert_eq!(parse_end(text, &settings), want);
         }
         for text in [
-            "a",
-            "/a:/b",
-            "./docker:box:/x",
-            "box:/x",
-            "docker:box",
-            "docker:box:x",
-            "docker:-x:/y",
+            "a", "/a:/b", "./docker:box:/x", "box:/x", "docker:box", "docker:box:x", "docker:-x:/y",
         ] {
             assert_eq!(
                 parse_end(text, &settings),

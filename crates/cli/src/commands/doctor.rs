@@ -351,12 +351,7 @@ async fn terminal(settings: Settings, start: &StartContext) -> anyhow::Result<Fi
     let offered = |builder: BashToolBuilder| builder.terminal(Arc::new(executor));
     let lifetime = Lifetime::Session;
     let session = session::open_with(
-        &settings,
-        start,
-        &supervisor,
-        SESSION_NAME,
-        lifetime,
-        offered,
+        &settings, start, &supervisor, SESSION_NAME, lifetime, offered,
     )?;
     if !session.tool().offers_terminal() {
         let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY";

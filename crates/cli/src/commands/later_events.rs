@@ -204,12 +204,7 @@ mod tests {
         let listed = actions(&sets);
         let of = |id| -> Vec<&str> { listed[&id].iter().map(|action| &*action.what).collect() };
         let wanted = [
-            "committed",
-            "undone",
-            "done again",
-            "undone: b",
-            "undone but for c",
-            "done again",
+            "committed", "undone", "done again", "undone: b", "undone but for c", "done again",
         ];
         assert_eq!(of(one), wanted, "{sets:?}");
         assert_eq!(of(other), ["discarded"]);

@@ -236,12 +236,7 @@ fn list(named: &[NamedRecord], as_json: bool) -> anyhow::Result<u8> {
     }
     if !as_json {
         let headings = [
-            "SESSION",
-            "STARTED",
-            "LAST CALL",
-            "CALLS",
-            "SIZE",
-            "DIRECTORY",
+            "SESSION", "STARTED", "LAST CALL", "CALLS", "SIZE", "DIRECTORY",
         ];
         output::print(&table(headings, &rows))?;
     }

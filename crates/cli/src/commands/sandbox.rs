@@ -37,19 +37,13 @@ const FORBIDDEN_ATTEMPTS: [(&str, &str, &str); 10] = [
         ": >\"$1/beside/old\"",
     ),
     (
-        "metadata outside stays",
-        "change a file's mode",
-        "chmod 600 \"$1/beside/old\"",
+        "metadata outside stays", "change a file's mode", "chmod 600 \"$1/beside/old\"",
     ),
     (
-        "secrets are not read",
-        "read one",
-        "read -r line <\"$1/secret\"",
+        "secrets are not read", "read one", "read -r line <\"$1/secret\"",
     ),
     (
-        "secrets cannot be looked at",
-        "see that one is not empty",
-        "test -s \"$1/secret\"",
+        "secrets cannot be looked at", "see that one is not empty", "test -s \"$1/secret\"",
     ),
     (
         "hooks of the repository stay",

@@ -323,11 +323,7 @@ pub(super) fn run_in_place(
         Conversation::open_with(settings, host, options, |it| it.environment(environment))?
     };
     let called = call(
-        &conversation,
-        command.text,
-        invocation,
-        destination,
-        signals,
+        &conversation, command.text, invocation, destination, signals,
     );
     let (mut finished, is_within_line) = runtime.block_on(called)??;
     for line in finished.refusal.iter().flat_map(advice) {

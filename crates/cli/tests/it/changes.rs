@@ -239,13 +239,7 @@ fn npm_install_is_recorded_and_undone() {
     };
     let before = names();
     let words = [
-        "run",
-        "--json",
-        "--timeout",
-        "120s",
-        "--changes=undo",
-        "--cwd",
-        "project",
+        "run", "--json", "--timeout", "120s", "--changes=undo", "--cwd", "project",
     ];
     let ran = home.run(&[&words[..], &["npm ci --silent --offline"]].concat());
     let result: Value = serde_json::from_str(stdout_of_success(&ran)).expect("JSON");

@@ -29,9 +29,7 @@ const FILES: [(&str, &str, &str); 11] = [
         "{\"hooks\": {\"Stop\": []}}\n",
     ),
     (
-        "copilot",
-        ".copilot/mcp-config.json",
-        "{\n\t\"mcpServers\": {}\n}\n",
+        "copilot", ".copilot/mcp-config.json", "{\n\t\"mcpServers\": {}\n}\n",
     ),
     (
         "gemini-cli",

@@ -289,11 +289,7 @@ fn agents_without_a_setting_get_instructions() {
         &["hook", "--install", "--take-over", "copilot", "--yes"],
         &["hook", "--uninstall", "--take-over", "copilot", "--yes"],
         &[
-            "hook",
-            "--install",
-            "--take-over=rewrite",
-            "cursor",
-            "--yes",
+            "hook", "--install", "--take-over=rewrite", "cursor", "--yes",
         ],
         &["hook", "--install", "--take-over=rewrite", "qwen", "--yes"],
         &["hook", "--take-over", "claude-code"],
@@ -500,11 +496,7 @@ fn doctor_names_the_agents_that_use_agent_bash() {
 
     // Of VS Code, only tasks go through the link. Its hook is Copilot CLI's.
     let hook = [
-        "hook",
-        "--install",
-        "--take-over=rewrite",
-        "copilot",
-        "--yes",
+        "hook", "--install", "--take-over=rewrite", "copilot", "--yes",
     ];
     assert_eq!(home.run(&hook).code, Some(0));
     let lines = || {

@@ -278,21 +278,8 @@ fn relative_state_directory_is_a_usage_error() {
 fn help_names_no_files_of_the_source_tree() {
     let home = Home::new();
     for command in [
-        "run",
-        "tui",
-        "mcp",
-        "rpc",
-        "check",
-        "explain",
-        "schema",
-        "artifact",
-        "jobs",
-        "env",
-        "settings",
-        "doctor",
-        "clean",
-        "completions",
-        "man",
+        "run", "tui", "mcp", "rpc", "check", "explain", "schema", "artifact", "jobs", "env",
+        "settings", "doctor", "clean", "completions", "man",
     ] {
         let help = home.run(&[command, "--help"]).stdout;
         assert!(!help.contains("docs/"), "{command}: {help}");

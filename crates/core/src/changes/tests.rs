@@ -112,11 +112,7 @@ fn files_in_git_directories_are_named_last() {
     let changes = set(ChangesState::Done, all);
     let names: Vec<_> = changes.files.iter().map(|it| &it.name.path[..]).collect();
     let first = [
-        "gone",
-        ".gitignore",
-        "wordy/core.py",
-        ".git/AUTO_MERGE",
-        ".git/objects/00",
+        "gone", ".gitignore", "wordy/core.py", ".git/AUTO_MERGE", ".git/objects/00",
     ];
     assert_eq!(names[..5], first);
     assert_eq!((names.len(), changes.more), (MAX_FILES, 15));

@@ -274,19 +274,11 @@ mod tests {
         let list = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
         HiddenPaths::new(
             list(&[
-                "/etc/shadow",
-                "/etc/shadow-",
-                "/srv/a/b",
-                "/srv/a-b",
-                "/srv/a/c",
+                "/etc/shadow", "/etc/shadow-", "/srv/a/b", "/srv/a-b", "/srv/a/c",
             ]),
             list(&["/home/u", "/home/u/inner"]),
             list(&[
-                ".ssh",
-                ".ssh/keys",
-                ".config/gh",
-                ".config-x",
-                ".config/a/b",
+                ".ssh", ".ssh/keys", ".config/gh", ".config-x", ".config/a/b",
             ]),
         )
     }

@@ -181,10 +181,7 @@ impl<'a> SessionCall<'a> {
         out.started(self.shell.pid, self.shell.pid);
         let (options, spec) = (self.options, self.spec);
         let mut source = SessionSource::new(
-            &mut self.streams,
-            &mut self.shell.channel,
-            &options.clock,
-            self.was_fresh,
+            &mut self.streams, &mut self.shell.channel, &options.clock, self.was_fresh,
         );
         let mut follower = Follower::new(
             &mut self.shell.supervised,

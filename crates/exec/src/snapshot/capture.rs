@@ -157,10 +157,7 @@ impl ConfigurationReader {
         retain_reloaded(functions, &reloaded.after.functions);
         retain_reloaded(aliases, &reloaded.after.aliases);
         excluded.extend(configured_variables::drop_broken(
-            functions,
-            aliases,
-            &unreadable,
-            &excluded,
+            functions, aliases, &unreadable, &excluded,
         ));
         let length = |list: &[Definition]| {
             list.iter()

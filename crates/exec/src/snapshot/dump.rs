@@ -499,12 +499,7 @@ mod tests {
     #[test]
     fn shell_texts_are_one_line() {
         for text in [
-            STOP_AT_EXEC,
-            BEFORE_RC,
-            SOURCE_RC,
-            AFTER_RC,
-            READ_PARTS,
-            RUNNING_REPORT_BEGIN,
+            STOP_AT_EXEC, BEFORE_RC, SOURCE_RC, AFTER_RC, READ_PARTS, RUNNING_REPORT_BEGIN,
             RUNNING_REPORT_END,
         ] {
             assert!(!text.contains('\n'), "{text}");

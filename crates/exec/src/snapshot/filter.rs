@@ -132,16 +132,7 @@ mod tests {
     #[test]
     fn is_allowed_refuses_names_that_scripts_rely_on() {
         for name in [
-            "ls",
-            "rm",
-            "grep",
-            "git",
-            "cd",
-            "builtin",
-            "if",
-            "{",
-            "__ab_dump",
-            "",
+            "ls", "rm", "grep", "git", "cd", "builtin", "if", "{", "__ab_dump", "",
         ] {
             assert!(!is_allowed_with_text(name, ":"), "{name}");
         }

@@ -149,10 +149,7 @@ impl Suite {
         room.take_out_unchanged(self);
         let directory = room.directory.path();
         without_place(Observed::of_process(
-            output.status,
-            &output.stdout,
-            &output.stderr,
-            directory,
+            output.status, &output.stdout, &output.stderr, directory,
         ))
     }
 

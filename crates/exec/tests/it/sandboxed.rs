@@ -312,12 +312,7 @@ async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
     let call = sandboxed(&workspace, "echo x >file");
     let plan = call.sandbox.clone();
     cache.start_in_advance(
-        &call.shell,
-        &call.env.base,
-        call.streams,
-        call.limits,
-        plan,
-        false,
+        &call.shell, &call.env.base, call.streams, call.limits, plan, false,
     );
     // The tier of the expected sandbox differs from the tier that `sandbox_report` otherwise
     // reports.

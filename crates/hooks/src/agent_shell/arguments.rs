@@ -22,14 +22,7 @@ pub enum Commands {
 /// The long options that take no value and with which bash still runs commands. bash also accepts
 /// them with one dash.
 const LONG_OPTIONS: [&str; 8] = [
-    "login",
-    "noediting",
-    "noprofile",
-    "norc",
-    "posix",
-    "protected",
-    "restricted",
-    "verbose",
+    "login", "noediting", "noprofile", "norc", "posix", "protected", "restricted", "verbose",
 ];
 
 /// Letters of the short options of bash and of `set`.

@@ -132,15 +132,8 @@ mod tests {
         }
         assert!(is_conversation_name("gemini-cli-23-4a"));
         for other in [
-            "cli",
-            "claude-code",
-            "claude-code-",
-            "mcp-project-1f0a",
-            "agent-12",
-            "agent-12-x",
-            "agent--1",
-            "my-codex-1",
-            "kimi-1",
+            "cli", "claude-code", "claude-code-", "mcp-project-1f0a", "agent-12", "agent-12-x",
+            "agent--1", "my-codex-1", "kimi-1",
         ] {
             assert!(!is_conversation_name(other), "{other}");
         }
@@ -157,16 +150,7 @@ mod tests {
     fn conversation_of_refuses_a_value_that_is_not_a_path_component() {
         let long = "a".repeat(MAX_ID_BYTES + 1);
         for id in [
-            "",
-            ".",
-            "..",
-            "a/b",
-            "../../etc",
-            "a b",
-            "a\n",
-            "a\0",
-            "é",
-            &long,
+            "", ".", "..", "a/b", "../../etc", "a b", "a\n", "a\0", "é", &long,
         ] {
             assert_eq!(found(&[("CLAUDE_CODE_SESSION_ID", id)]), None, "{id:?}");
         }

@@ -147,11 +147,7 @@ fn model_command_reads_the_text_of_older_versions_of_claude_code() {
     let before_2_1_332 = prefixed.replace("GLOB;", "GLOB NO_BARE_GLOB_QUAL;");
     let without_prefix = format!("{ignores_failure}shopt -u extglob 2>/dev/null || true && ");
     for before in [
-        "",
-        &before_2_1_109,
-        &prefixed,
-        &before_2_1_332,
-        &without_prefix,
+        "", &before_2_1_109, &prefixed, &before_2_1_332, &without_prefix,
     ] {
         for (eval, text) in [
             (r"eval 'echo a; echo b' \< /dev/null", "echo a; echo b"),
@@ -244,35 +240,15 @@ fn model_command_is_none_for_text_without_a_wrapper() {
 fn model_command_is_none_if_a_command_is_added() {
     let script = claude_code(ECHO_HELLO);
     for added in [
-        "; echo more",
-        "\necho more",
-        " && echo more",
-        " || echo more",
-        " | cat",
-        " |& cat",
-        " &",
-        " & echo more",
-        " && eval 'echo more'",
-        " 2>/dev/null",
-        " > /home/user/.bashrc",
-        " extra",
+        "; echo more", "\necho more", " && echo more", " || echo more", " | cat", " |& cat", " &",
+        " & echo more", " && eval 'echo more'", " 2>/dev/null", " > /home/user/.bashrc", " extra",
         " <<EOF\n$(echo more)\nEOF",
     ] {
         assert_none(&format!("{script}{added}"));
     }
     for added in [
-        "echo more; ",
-        "echo more\n",
-        "echo more && ",
-        "echo more || ",
-        "echo more | ",
-        "! ",
-        "time ",
-        "PATH=/tmp/x ",
-        "exec ",
-        "( ",
-        "f() { echo more; }; ",
-        "trap 'echo more' EXIT; ",
+        "echo more; ", "echo more\n", "echo more && ", "echo more || ", "echo more | ", "! ",
+        "time ", "PATH=/tmp/x ", "exec ", "( ", "f() { echo more; }; ", "trap 'echo more' EXIT; ",
     ] {
         assert_none(&format!("{added}{script}"));
     }

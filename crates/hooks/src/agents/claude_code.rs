@@ -70,9 +70,7 @@ const WRAPPER: Wrapper = Wrapper {
         ]),
         // Claude Code uses the last form for a text that redirects its own stdin.
         required(&[
-            "eval @command@ < /dev/null",
-            r"eval @command@ \< /dev/null",
-            "eval @command@",
+            "eval @command@ < /dev/null", r"eval @command@ \< /dev/null", "eval @command@",
         ]),
         required(&["pwd -P >| @claude-cwd@"]),
     ],

@@ -60,12 +60,7 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
         },
     ],
     hosts: &[
-        "opencode.ai",
-        "models.dev",
-        "api.anthropic.com",
-        "api.openai.com",
-        "openrouter.ai",
-        "npm",
+        "opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com", "openrouter.ai", "npm",
     ],
     temp_variable: None,
 };

@@ -14,9 +14,7 @@ const HOOK: Agent = Agent {
     settings: SettingsPath {
         below_project: Some(".pi"),
         ..same_directory(
-            "PI_CODING_AGENT_DIR",
-            ".pi/agent",
-            "extensions/agent-bash.ts",
+            "PI_CODING_AGENT_DIR", ".pi/agent", "extensions/agent-bash.ts",
         )
     },
     form: HookForm::Plugin(include_str!("pi.ts")),

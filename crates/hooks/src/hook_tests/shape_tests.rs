@@ -100,12 +100,8 @@ fn tool_without_a_script_passes_without_other_fields() {
             continue;
         }
         for tool in [
-            "Read",
-            "editFiles",
-            "mcp__agent-bash__bash",
-            "mcp_agent-bash_bash",
-            "str_replace_based_edit_tool",
-            "apply_patch",
+            "Read", "editFiles", "mcp__agent-bash__bash", "mcp_agent-bash_bash",
+            "str_replace_based_edit_tool", "apply_patch",
         ] {
             let mut call = call.clone();
             call["tool_name"] = tool.into();

@@ -417,25 +417,15 @@ fn file_returns_the_settings_path_of_the_agent() {
     };
     for (name, user, variable, named, project) in [
         (
-            "claude-code",
-            ".claude/settings.json",
-            "CLAUDE_CONFIG_DIR",
-            "settings.json",
+            "claude-code", ".claude/settings.json", "CLAUDE_CONFIG_DIR", "settings.json",
             ".claude/settings.json",
         ),
         (
-            "cline",
-            ".cline/hooks/PreToolUse",
-            "CLINE_DIR",
-            "hooks/PreToolUse",
+            "cline", ".cline/hooks/PreToolUse", "CLINE_DIR", "hooks/PreToolUse",
             ".cline/hooks/PreToolUse",
         ),
         (
-            "codex",
-            ".codex/hooks.json",
-            "CODEX_HOME",
-            "hooks.json",
-            ".codex/hooks.json",
+            "codex", ".codex/hooks.json", "CODEX_HOME", "hooks.json", ".codex/hooks.json",
         ),
         (
             "copilot",
@@ -445,17 +435,10 @@ fn file_returns_the_settings_path_of_the_agent() {
             ".github/hooks/agent-bash.json",
         ),
         (
-            "crush",
-            ".config/crush/crush.json",
-            "CRUSH_GLOBAL_CONFIG",
-            "crush.json",
-            "crush.json",
+            "crush", ".config/crush/crush.json", "CRUSH_GLOBAL_CONFIG", "crush.json", "crush.json",
         ),
         (
-            "gemini-cli",
-            ".gemini/settings.json",
-            "GEMINI_CLI_HOME",
-            ".gemini/settings.json",
+            "gemini-cli", ".gemini/settings.json", "GEMINI_CLI_HOME", ".gemini/settings.json",
             ".gemini/settings.json",
         ),
         (

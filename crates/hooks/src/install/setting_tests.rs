@@ -262,10 +262,7 @@ fn shell_file_returns_the_settings_path_of_the_agent() {
     };
     for (agent, user, variable, named, project) in [
         (
-            "claude-code",
-            ".claude/settings.json",
-            "CLAUDE_CONFIG_DIR",
-            "/v/settings.json",
+            "claude-code", ".claude/settings.json", "CLAUDE_CONFIG_DIR", "/v/settings.json",
             "/w/.claude/settings.json",
         ),
         (
@@ -276,10 +273,7 @@ fn shell_file_returns_the_settings_path_of_the_agent() {
             "/w/.opencode/opencode.json",
         ),
         (
-            "pi",
-            ".pi/agent/settings.json",
-            "PI_CODING_AGENT_DIR",
-            "/v/settings.json",
+            "pi", ".pi/agent/settings.json", "PI_CODING_AGENT_DIR", "/v/settings.json",
             "/w/.pi/settings.json",
         ),
         (

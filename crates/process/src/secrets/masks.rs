@@ -106,10 +106,7 @@ impl Masks {
                     &word.range,
                 ));
                 found.extend(announced::json_secret(
-                    &self.filter,
-                    &preceding,
-                    text,
-                    &word.range,
+                    &self.filter, &preceding, text, &word.range,
                 ));
             }
             preceding.push(text, &word);

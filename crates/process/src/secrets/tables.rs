@@ -133,16 +133,8 @@ pub(super) const SECRET_HEADER: &[u8] = b"authorization: ";
 
 /// Fields of connection strings and URLs that hold a secret, in lower case.
 pub(super) const SECRET_FIELDS: &[&[u8]] = &[
-    b"password=",
-    b"passwd=",
-    b"pwd=",
-    b"accountkey=",
-    b"sharedaccesskey=",
-    b"sharedaccesssignature=",
-    b"secret=",
-    b"access_token=",
-    b"api_key=",
-    b"apikey=",
+    b"password=", b"passwd=", b"pwd=", b"accountkey=", b"sharedaccesskey=",
+    b"sharedaccesssignature=", b"secret=", b"access_token=", b"api_key=", b"apikey=",
 ];
 
 /// The parameter of a signed address (Azure's SAS), which grants access to its holder, and its

@@ -8,12 +8,7 @@ use std::ffi::OsString;
 /// The variables with the address of the proxy. Some programs read the lower case only, others the
 /// upper case. `ALL_PROXY` is no SOCKS address, because many HTTP clients fail on one.
 const PROXY_VARIABLES: [&str; 6] = [
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
+    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
 ];
 
 /// The variables with the targets that programs reach without the proxy.

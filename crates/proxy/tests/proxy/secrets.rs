@@ -288,13 +288,7 @@ async fn value_reaches_the_credentials_for_its_host_and_nothing_else() {
 async fn value_in_a_response_is_replaced_even_if_it_comes_in_parts() {
     let (start, end) = VALUE.split_at(7);
     let parts = [
-        "HTTP/1.1 200 OK\r\n\r\nghp_",
-        VALUE,
-        ";",
-        start,
-        end,
-        BASIC_VALUE,
-        start,
+        "HTTP/1.1 200 OK\r\n\r\nghp_", VALUE, ";", start, end, BASIC_VALUE, start,
     ];
     let echo = Recorder::answering(parts.map(str::to_owned).to_vec()).await;
     let address = echo.address.to_string();

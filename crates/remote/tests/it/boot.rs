@@ -75,15 +75,7 @@ async fn boot_needs_only_busybox() {
     let bin = world.home().join("bin");
     fs::create_dir(&bin).unwrap();
     for name in [
-        "id",
-        "uname",
-        "head",
-        "wc",
-        "sha256sum",
-        "chmod",
-        "mv",
-        "rm",
-        "mkdir",
+        "id", "uname", "head", "wc", "sha256sum", "chmod", "mv", "rm", "mkdir",
     ] {
         std::os::unix::fs::symlink(busybox, bin.join(name)).unwrap();
     }

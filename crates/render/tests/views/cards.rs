@@ -375,11 +375,7 @@ fn durations_are_aligned_on_all_cards() {
         let foot: Vec<char> = rows.last().unwrap().to_string().chars().collect();
         // Nothing ran.
         if [
-            "asked",
-            "blocked",
-            "background",
-            "not_started",
-            "bang_error",
+            "asked", "blocked", "background", "not_started", "bang_error",
         ]
         .contains(&name)
         {

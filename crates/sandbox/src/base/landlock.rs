@@ -19,12 +19,7 @@ use std::path::{Component, Path, PathBuf};
 const TESTED_ABI: ABI = ABI::V7;
 
 const HARMLESS_DEVICES: [&str; 6] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/ptmx",
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/ptmx",
 ];
 
 /// The device that leads each process to its own terminal.

@@ -17,10 +17,7 @@ pub(crate) fn restrict(
     unix_is_guarded: bool,
 ) -> Result<(), SandboxError> {
     apply(&rules::rules(
-        plan.network,
-        plan.tier,
-        refuse_truncation,
-        unix_is_guarded,
+        plan.network, plan.tier, refuse_truncation, unix_is_guarded,
     ))
 }
 

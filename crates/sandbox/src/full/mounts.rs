@@ -106,16 +106,7 @@ fn flags_to_repeat(found: &StatVfs) -> MountFlags {
 /// True for file systems whose lookups can wait for a server or a program.
 fn may_hang(kind: &str) -> bool {
     const REMOTE_FILE_SYSTEMS: [&str; 10] = [
-        "autofs",
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "9p",
-        "afs",
-        "ceph",
-        "glusterfs",
+        "autofs", "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs",
     ];
     REMOTE_FILE_SYSTEMS.contains(&kind) || kind == "fuse" || kind.starts_with("fuse.")
 }

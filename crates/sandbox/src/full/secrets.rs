@@ -38,11 +38,7 @@ pub(super) fn cover(hidden: &BTreeSet<PathBuf>) -> Result<(), SandboxError> {
 fn stage() -> rustix::io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount(
-        "tmpfs",
-        STAGE_DIRECTORY,
-        "tmpfs",
-        flags,
-        c"mode=0755,size=64k",
+        "tmpfs", STAGE_DIRECTORY, "tmpfs", flags, c"mode=0755,size=64k",
     )?;
     rustix::fs::mkdirat(CWD, EMPTY_DIRECTORY, Mode::empty())?;
     let create = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;

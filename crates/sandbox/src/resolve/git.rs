@@ -12,13 +12,7 @@ pub(super) const MAX_MODULE_DEPTH: usize = 6;
 /// Files of a git directory that are programs, or name programs. The last two are directories of
 /// old versions, whose files are remotes.
 pub(super) const PROTECTED_FILES: [&str; 7] = [
-    "hooks",
-    "config",
-    "config.worktree",
-    "info/attributes",
-    "commondir",
-    "remotes",
-    "branches",
+    "hooks", "config", "config.worktree", "info/attributes", "commondir", "remotes", "branches",
 ];
 
 /// Returns true if git would run a program that is not its own for the text of a file.

@@ -18,15 +18,7 @@ const UNPRIVILEGED_UID: u32 = 65534;
 
 /// Directories that accounts of services name as their home, but that have no files of a service.
 const DIRECTORIES_WITHOUT_HOMES: [&str; 9] = [
-    "/bin",
-    "/sbin",
-    "/usr",
-    "/dev",
-    "/proc",
-    "/sys",
-    "/run",
-    "/tmp",
-    "/nonexistent",
+    "/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/tmp", "/nonexistent",
 ];
 
 /// A home directory other than the one that the environment names.

@@ -40,15 +40,8 @@ const MAX_PATHS: usize = 1000;
 /// Directories that package managers fill. The names in them belong to other projects; only
 /// repositories count.
 const DEPENDENCY_DIRECTORIES: &[&str] = &[
-    "node_modules",
-    "bower_components",
-    "site-packages",
-    "__pycache__",
-    ".venv",
-    "venv",
-    ".tox",
-    ".nox",
-    ".pnpm-store",
+    "node_modules", "bower_components", "site-packages", "__pycache__", ".venv", "venv", ".tox",
+    ".nox", ".pnpm-store",
 ];
 
 /// The names in a git directory that are looked up if it has too many entries, and the name of a

@@ -19,10 +19,7 @@ fn reported(user: Change<'_>, call: Change<'_>) -> Vec<String> {
     let temp = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(temp.path()).unwrap();
     for directory in [
-        ".git/objects/ab",
-        ".git/refs/heads",
-        ".git/logs/refs",
-        "src",
+        ".git/objects/ab", ".git/refs/heads", ".git/logs/refs", "src",
     ] {
         fs::create_dir_all(root.join(directory)).unwrap();
     }
@@ -156,10 +153,7 @@ fn names_below_a_top_that_looks_like_a_repository_are_reported() {
         fs::write(root.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     };
     let names = [
-        "hooks/.vscode",
-        "objects/ab/.envrc",
-        "pkg/.vscode",
-        "pkg/AGENTS.md",
+        "hooks/.vscode", "objects/ab/.envrc", "pkg/.vscode", "pkg/AGENTS.md",
     ];
     let wrote = |root: &Path| {
         for name in names {

@@ -338,11 +338,6 @@ const DATA_SECRETS: &[&str] = words![
 ];
 
 const STATE_SECRETS: &[&str] = &[
-    "bash/history",
-    "zsh/history",
-    "python_history",
-    "lesshst",
-    "mycli/history",
-    "nvim/shada",
+    "bash/history", "zsh/history", "python_history", "lesshst", "mycli/history", "nvim/shada",
     "syncthing",
 ];

@@ -24,15 +24,7 @@ pub(super) const FILE_VARIABLES: &[&str] = words![
 /// A variable whose name ends like this also holds the path of a secret, unless the path is in the
 /// directory of the host: a project's own test data often have such names.
 pub(super) const FILE_ENDINGS: &[&str] = &[
-    "_TOKEN_FILE",
-    "_PASSWORD_FILE",
-    "_PASSPHRASE_FILE",
-    "_SECRET_FILE",
-    "_CREDENTIALS_FILE",
-    "_TOKEN_PATH",
-    "_CREDENTIALS_PATH",
-    "_API_KEY_FILE",
-    "_PRIVATE_KEY_FILE",
-    "_PRIVATE_KEY_PATH",
+    "_TOKEN_FILE", "_PASSWORD_FILE", "_PASSPHRASE_FILE", "_SECRET_FILE", "_CREDENTIALS_FILE",
+    "_TOKEN_PATH", "_CREDENTIALS_PATH", "_API_KEY_FILE", "_PRIVATE_KEY_FILE", "_PRIVATE_KEY_PATH",
     "_SECRET_KEY_FILE",
 ];

@@ -70,10 +70,7 @@ fn secrets_of_the_home_are_hidden_whether_they_exist_or_not() {
         assert!(files.hides(&hidden, &format!("home/{path}")), "{path}");
     }
     for path in [
-        ".cargo/config.toml",
-        ".config/git/config",
-        ".bashrc",
-        ".cache/pip/x",
+        ".cargo/config.toml", ".config/git/config", ".bashrc", ".cache/pip/x",
     ] {
         assert!(!files.hides(&hidden, &format!("home/{path}")), "{path}");
     }
@@ -84,84 +81,45 @@ fn secrets_moved_by_variables_are_hidden_at_both_places() {
     let files = SecretFiles::new();
     for (variable, value, secret, usual) in [
         (
-            "XDG_CONFIG_HOME",
-            "ROOT/moved",
-            "moved/gh/hosts.yml",
-            ".config/gh/hosts.yml",
+            "XDG_CONFIG_HOME", "ROOT/moved", "moved/gh/hosts.yml", ".config/gh/hosts.yml",
         ),
         (
-            "XDG_DATA_HOME",
-            "ROOT/moved",
-            "moved/keyrings/x",
-            ".local/share/keyrings/x",
+            "XDG_DATA_HOME", "ROOT/moved", "moved/keyrings/x", ".local/share/keyrings/x",
         ),
         (
-            "XDG_STATE_HOME",
-            "ROOT/moved",
-            "moved/bash/history",
-            ".local/state/bash/history",
+            "XDG_STATE_HOME", "ROOT/moved", "moved/bash/history", ".local/state/bash/history",
         ),
         (
-            "KUBECONFIG",
-            "ROOT/moved/a:ROOT/moved/b",
-            "moved/b",
-            ".kube/config",
+            "KUBECONFIG", "ROOT/moved/a:ROOT/moved/b", "moved/b", ".kube/config",
         ),
         (
-            "KUBECONFIG",
-            "ROOT/moved/a:ROOT/moved/b",
-            "moved/a",
-            ".kube/config",
+            "KUBECONFIG", "ROOT/moved/a:ROOT/moved/b", "moved/a", ".kube/config",
         ),
         (
-            "HISTFILE",
-            "ROOT/moved/typed",
-            "moved/typed",
-            ".bash_history",
+            "HISTFILE", "ROOT/moved/typed", "moved/typed", ".bash_history",
         ),
         ("HISTFILE", "~/typed", "home/typed", ".bash_history"),
         ("GNUPGHOME", "ROOT/moved", "moved/pubring.kbx", ".gnupg/x"),
         (
-            "AWS_SHARED_CREDENTIALS_FILE",
-            "ROOT/moved/aws",
-            "moved/aws",
-            ".aws/credentials",
+            "AWS_SHARED_CREDENTIALS_FILE", "ROOT/moved/aws", "moved/aws", ".aws/credentials",
         ),
         (
-            "CARGO_HOME",
-            "ROOT/moved",
-            "moved/credentials.toml",
-            ".cargo/credentials.toml",
+            "CARGO_HOME", "ROOT/moved", "moved/credentials.toml", ".cargo/credentials.toml",
         ),
         (
-            "NPM_CONFIG_USERCONFIG",
-            "ROOT/moved/rc",
-            "moved/rc",
-            ".npmrc",
+            "NPM_CONFIG_USERCONFIG", "ROOT/moved/rc", "moved/rc", ".npmrc",
         ),
         (
-            "DOCKER_CONFIG",
-            "ROOT/moved",
-            "moved/config.json",
-            ".docker/config.json",
+            "DOCKER_CONFIG", "ROOT/moved", "moved/config.json", ".docker/config.json",
         ),
         (
-            "CODEX_HOME",
-            "ROOT/moved",
-            "moved/auth.json",
-            ".codex/auth.json",
+            "CODEX_HOME", "ROOT/moved", "moved/auth.json", ".codex/auth.json",
         ),
         (
-            "KRB5CCNAME",
-            "FILE:ROOT/moved/ticket",
-            "moved/ticket",
-            ".netrc",
+            "KRB5CCNAME", "FILE:ROOT/moved/ticket", "moved/ticket", ".netrc",
         ),
         (
-            "MY_SERVICE_TOKEN_FILE",
-            "ROOT/moved/token",
-            "moved/token",
-            ".netrc",
+            "MY_SERVICE_TOKEN_FILE", "ROOT/moved/token", "moved/token", ".netrc",
         ),
         (
             "GOOGLE_APPLICATION_CREDENTIALS",
@@ -206,9 +164,7 @@ fn variables_do_not_hide_the_home_the_workspace_or_devices() {
         ("HISTFILE", "ROOT/workspace", "workspace/x"),
         ("LESSHISTFILE", "-", "workspace/-"),
         (
-            "MY_TOKEN_FILE",
-            "ROOT/workspace/test/token",
-            "workspace/test/token",
+            "MY_TOKEN_FILE", "ROOT/workspace/test/token", "workspace/test/token",
         ),
         ("CARGO_HOME", "ROOT/moved", "moved/bin/cargo"),
     ] {
@@ -253,11 +209,7 @@ fn of_many_homes_all_except_those_in_use_are_hidden_as_a_whole() {
 fn targets_of_links_in_hidden_directories_are_hidden() {
     let files = SecretFiles::new();
     for file in [
-        "dotfiles/netrc",
-        "dotfiles/aws",
-        "home/vault/key",
-        "home/other/key",
-        "workspace/config",
+        "dotfiles/netrc", "dotfiles/aws", "home/vault/key", "home/other/key", "workspace/config",
     ] {
         files.write(file);
     }
@@ -275,10 +227,7 @@ fn targets_of_links_in_hidden_directories_are_hidden() {
     }
     let hidden = files.hidden(&[], &[]);
     for path in [
-        "dotfiles/netrc",
-        "dotfiles/aws",
-        "home/vault/key",
-        "home/other/key",
+        "dotfiles/netrc", "dotfiles/aws", "home/vault/key", "home/other/key",
     ] {
         assert!(files.hides(&hidden, path), "{path}");
     }

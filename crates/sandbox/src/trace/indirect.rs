@@ -58,31 +58,18 @@ pub fn indirect(number: i32, arguments: &[u64; 6]) -> Option<IndirectEffect> {
 /// Requests that set flags, attributes or protection of a file that is open for reading.
 const FLAG_REQUESTS: [u32; 8] = [
     // FS_IOC_SETFLAGS, also of 32 bits; FS_IOC_FSSETXATTR
-    0x4008_6602,
-    0x4004_6602,
-    0x401c_5820,
-    // FS_IOC_SETVERSION
-    0x4008_7602,
-    // FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY
-    0x4080_6685,
-    0x800c_6613,
-    // FAT_IOCTL_SET_ATTRIBUTES
-    0x4004_7211,
-    // EXT4_IOC_SWAP_BOOT
+    0x4008_6602, 0x4004_6602, 0x401c_5820, // FS_IOC_SETVERSION
+    0x4008_7602, // FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY
+    0x4080_6685, 0x800c_6613, // FAT_IOCTL_SET_ATTRIBUTES
+    0x4004_7211, // EXT4_IOC_SWAP_BOOT
     0x6611,
 ];
 
 /// Requests of btrfs that create, remove or unlock subvolumes and snapshots.
 const SUBVOLUME_REQUESTS: [u32; 8] = [
-    0x5000_9401,
-    0x5000_940e,
-    0x5000_940f,
-    0x5000_9417,
-    0x5000_9418,
-    0x5000_943f,
+    0x5000_9401, 0x5000_940e, 0x5000_940f, 0x5000_9417, 0x5000_9418, 0x5000_943f,
     // BTRFS_IOC_SUBVOL_SETFLAGS, BTRFS_IOC_DEFAULT_SUBVOL
-    0x4008_941a,
-    0x4008_9413,
+    0x4008_941a, 0x4008_9413,
 ];
 
 /// `MS_REMOUNT`, `MS_BIND`, `MS_MOVE`, and the flags of propagation.

@@ -12,13 +12,7 @@ pub(crate) const STAGE: &str = "--stage";
 /// The namespaces of a stage. The first process in them is pid 1: `kill -1` spares it, and with it
 /// everything ends.
 const NAMESPACES: [&str; 7] = [
-    "--mount",
-    "--pid",
-    "--ipc",
-    "--uts",
-    "--net",
-    "--fork",
-    "--kill-child",
+    "--mount", "--pid", "--ipc", "--uts", "--net", "--fork", "--kill-child",
 ];
 
 /// Options that make an unprivileged user the root of a stage. The stage has no other user then.

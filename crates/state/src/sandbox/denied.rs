@@ -21,14 +21,8 @@ use std::path::{Path, PathBuf};
 /// `writ` are of programs that ask with `access` before they write, the last one is of Java's tools
 /// if the other program cannot create its socket.
 const DENIAL_PHRASES: [&str; 9] = [
-    "ermission denied",
-    "peration not permitted",
-    "ead-only file system",
-    "EACCES",
-    "evice or resource busy",
-    "not writable",
-    "not writeable",
-    "not write-able",
+    "ermission denied", "peration not permitted", "ead-only file system", "EACCES",
+    "evice or resource busy", "not writable", "not writeable", "not write-able",
     "nable to open socket file",
 ];
 
@@ -94,13 +88,8 @@ pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
 
 /// Words for Unix sockets in error messages and stack traces. The last but one is of Chromium.
 const UNIX_SOCKET_WORDS: [&str; 7] = [
-    "AF_UNIX",
-    "nix socket",
-    "nix domain socket",
-    "nix-domain socket",
-    "unix_listener",
-    "process_singleton",
-    ".sock",
+    "AF_UNIX", "nix socket", "nix domain socket", "nix-domain socket", "unix_listener",
+    "process_singleton", ".sock",
 ];
 
 /// Maximum number of lines between one of [`UNIX_SOCKET_WORDS`] and the error: a stack trace lies
@@ -162,11 +151,7 @@ const OPERATION_PHRASES: [(&str, RefusedOperations); 16] = [
 
 /// The texts of failed look-ups of names, without the first letter.
 const LOOKUP_PHRASES: [&str; 6] = [
-    "ould not resolve",
-    "ame or service not known",
-    "ame resolution",
-    "ns error",
-    "EAI_AGAIN",
+    "ould not resolve", "ame or service not known", "ame resolution", "ns error", "EAI_AGAIN",
     "ENOTFOUND",
 ];
 

@@ -247,14 +247,8 @@ fn hidden_directory_is_reported_alike_for_existing_and_missing_names() {
     };
     let entry = hidden.display().to_string();
     for path in [
-        "../home/.ssh",
-        "../home/.ssh/keys",
-        "../home/.ssh/nothing",
-        "../home/.ssh/outwards",
-        "../home/.ssh/keys/../../x",
-        "to_existing",
-        "to_absent",
-        "to_directory/keys",
+        "../home/.ssh", "../home/.ssh/keys", "../home/.ssh/nothing", "../home/.ssh/outwards",
+        "../home/.ssh/keys/../../x", "to_existing", "to_absent", "to_directory/keys",
         "to_directory/nothing",
     ] {
         assert_eq!(named(path), std::slice::from_ref(&entry), "{path}");

@@ -89,11 +89,7 @@ fn harmless_keys_are_written_in_place_and_others_are_named() {
     assert_eq!(
         dropped,
         [
-            "alias.s",
-            "core.fsmonitor",
-            "core.hookspath",
-            "include.path",
-            "submodule.s.update"
+            "alias.s", "core.fsmonitor", "core.hookspath", "include.path", "submodule.s.update"
         ]
     );
     assert_eq!(

@@ -16,9 +16,7 @@ pub(crate) fn output(finished_call: &FinishedCall) -> String {
 /// Returns the lines below the output: the link to the full output, and the notices.
 pub(crate) fn notes(finished_call: &FinishedCall) -> Vec<String> {
     output_notes::notes(
-        &finished_call.printed,
-        &finished_call.result.notices,
-        finished_call.limits,
+        &finished_call.printed, &finished_call.result.notices, finished_call.limits,
     )
 }
 

@@ -157,11 +157,7 @@ fn each_description_has_the_facts_that_the_contract_requires() {
     for profile in [&profiles::STANDARD, &profiles::PAGED, &profiles::WORKSPACE] {
         let text = bash(profile).description;
         for needed in [
-            "/src/project",
-            "do not persist between calls",
-            "seconds",
-            "kept",
-            "`head` or `tail`",
+            "/src/project", "do not persist between calls", "seconds", "kept", "`head` or `tail`",
         ] {
             assert!(text.contains(needed), "{:?}: {needed}", profile.name);
         }

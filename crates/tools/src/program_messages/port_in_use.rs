@@ -3,14 +3,8 @@
 /// The texts of the C library and of common runtimes and tools. A first letter whose case varies is
 /// left out.
 const PHRASES: [&str; 8] = [
-    "EADDRINUSE",
-    "ddress already in use",
-    "ddress is already in use",
-    "ddress in use",
-    "AddrInUse",
-    "already allocated",
-    "onnection in use",
-    "already running on port",
+    "EADDRINUSE", "ddress already in use", "ddress is already in use", "ddress in use",
+    "AddrInUse", "already allocated", "onnection in use", "already running on port",
 ];
 
 /// The text of tools that check a port before they use that port. Counts only in a line that also

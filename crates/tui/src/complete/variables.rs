@@ -52,14 +52,7 @@ mod tests {
             );
         }
         for before in [
-            "echo '$HO",
-            "echo \\$HO",
-            "echo $$HO",
-            "echo $1",
-            "# $HO",
-            "echo HO",
-            "echo ${#HO",
-            "",
+            "echo '$HO", "echo \\$HO", "echo $$HO", "echo $1", "# $HO", "echo HO", "echo ${#HO", "",
         ] {
             assert_eq!(typed_variable(before), None, "{before}");
         }

@@ -31,13 +31,7 @@ mod tests {
         area.move_cursor(ratatui_textarea::CursorMove::Bottom);
         area.move_cursor(ratatui_textarea::CursorMove::End);
         for want in [
-            "git add\ncat \u{301}é/b.c  ",
-            "git add\ncat ",
-            "git add\n",
-            "git add",
-            "git ",
-            "",
-            "",
+            "git add\ncat \u{301}é/b.c  ", "git add\ncat ", "git add\n", "git add", "git ", "", "",
         ] {
             let cut = area.lines().join("\n");
             delete_to_blank(&mut area);

@@ -75,10 +75,7 @@ mod tests {
     fn prompt(text: &str) -> Prompt {
         let mut prompt = Prompt::new(&Theme::plain());
         let lines = [
-            "git commit -m old",
-            "git commit -m new",
-            "for x in 1\ndo :; done",
-            "git",
+            "git commit -m old", "git commit -m new", "for x in 1\ndo :; done", "git",
             "cat src/bin/main.rs notes",
         ];
         for (at, line) in lines.into_iter().enumerate() {

@@ -96,11 +96,7 @@ mod tests {
         let mut prompt = Prompt::new(&Theme::plain());
         typed(&mut prompt, "git commit  -m \"häuser 日本\"");
         let steps = [
-            "git commit  -m \"häuser ",
-            "git commit  -m ",
-            "git commit  ",
-            "git ",
-            "",
+            "git commit  -m \"häuser ", "git commit  -m ", "git commit  ", "git ", "",
         ];
         undone(&mut prompt, &steps);
         undone(&mut prompt, &[""]);
@@ -135,13 +131,8 @@ mod tests {
         undone(
             &mut prompt,
             &[
-                "aabbone two\nthr",
-                "aabbone two\nthra",
-                "aabbone two\nthreeca",
-                "aabbone two\nthreea",
-                "aabba",
-                "aaa",
-                "",
+                "aabbone two\nthr", "aabbone two\nthra", "aabbone two\nthreeca",
+                "aabbone two\nthreea", "aabba", "aaa", "",
             ],
         );
         // Deletions at the cursor are one step, and a selection is part of its replacement's step.

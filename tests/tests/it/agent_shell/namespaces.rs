@@ -11,11 +11,7 @@ fn shell_runs_where_its_process_group_is_outside_the_pid_namespace() -> Result<(
     let world = world()?;
     let mut unshare = world.command("unshare");
     unshare.args([
-        "--user",
-        "--map-root-user",
-        "--mount-proc",
-        "--pid",
-        "--fork",
+        "--user", "--map-root-user", "--mount-proc", "--pid", "--fork",
     ]);
     unshare.arg(product::agent_bash()?);
     unshare.args([

@@ -198,9 +198,7 @@ fn server_continues_after_messages_before_the_handshake() -> Result<()> {
     server.send_bytes(b"garbage\n")?;
     assert_eq!(server.next(SOON)?["error"]["code"], -32700);
     for early in [
-        "notifications/initialized",
-        "notifications/cancelled",
-        "notifications/made_up",
+        "notifications/initialized", "notifications/cancelled", "notifications/made_up",
     ] {
         server.send(&json!({"jsonrpc": "2.0", "method": early, "params": {"requestId": 1}}))?;
     }

@@ -162,12 +162,7 @@ fn calls_and_checks_are_decided_after_the_earlier_calls_of_their_session() -> Re
     let [first, refused @ .., check, explain] = answers(
         &server,
         [
-            "first",
-            "directory",
-            "function",
-            "alias",
-            "check",
-            "explain",
+            "first", "directory", "function", "alias", "check", "explain",
         ],
     )?;
     assert_eq!(first["data"]["status"]["code"], 0, "{first}");

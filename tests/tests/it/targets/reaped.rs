@@ -17,12 +17,7 @@ fn worker_reaps_orphans_if_pid_1_does_not() -> Result<()> {
     let world = World::new()?;
     let mut first = world.command("unshare");
     first.args([
-        "--pid",
-        "--fork",
-        "--kill-child",
-        "--mount-proc",
-        "sleep",
-        "100000",
+        "--pid", "--fork", "--kill-child", "--mount-proc", "sleep", "100000",
     ]);
     let mut unshare = first.stdout(Stdio::null()).spawn()?;
     let is_first = |process: &procfs::Process| process.parent == unshare.id();

@@ -177,9 +177,7 @@ fn changed_special_files_are_shown_with_their_kind() -> Result<()> {
         tmux.press(&["C-Up", "Enter"])?;
         let screen = tmux.shows("│+/ab/target")?;
         for line in [
-            "│+ link  symbolic link",
-            "│+ pipe  named pipe",
-            "│+ empty  directory",
+            "│+ link  symbolic link", "│+ pipe  named pipe", "│+ empty  directory",
         ] {
             ensure!(screen.contains(line), "{line}: {screen}");
         }

@@ -129,22 +129,13 @@ mod tests {
     #[test]
     fn is_wanted_finds_tests_for_a_terminal() {
         for text in [
-            "[ -t 0 ] || return",
-            "[[ -t 1 && -n $x ]]",
-            "if test -t 2; then",
-            "[ -t\t0 ]",
-            "tty -s || return",
-            "if ! tty -s; then",
+            "[ -t 0 ] || return", "[[ -t 1 && -n $x ]]", "if test -t 2; then", "[ -t\t0 ]",
+            "tty -s || return", "if ! tty -s; then",
         ] {
             assert!(is_wanted(text.as_bytes()), "{text}");
         }
         for text in [
-            "",
-            "[ -t",
-            "export GPG_TTY=$(tty)",
-            "read -t 5 x",
-            "stty -ixon",
-            "sort -t , -k 2",
+            "", "[ -t", "export GPG_TTY=$(tty)", "read -t 5 x", "stty -ixon", "sort -t , -k 2",
             "tty",
         ] {
             assert!(!is_wanted(text.as_bytes()), "{text}");

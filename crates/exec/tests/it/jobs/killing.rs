@@ -283,15 +283,7 @@ async fn process_with_a_reused_pid_is_not_the_job() {
 async fn unknown_job_is_an_error() {
     let world = World::new();
     for id in [
-        "1",
-        "0",
-        "01",
-        "-1",
-        "",
-        "x",
-        "../1",
-        "1/",
-        "99999999999999999999",
+        "1", "0", "01", "-1", "", "x", "../1", "1/", "99999999999999999999",
     ] {
         let id = JobId(id.to_owned());
         let error = world.jobs.show(&id).unwrap_err();

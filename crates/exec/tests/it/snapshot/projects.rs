@@ -239,16 +239,10 @@ async fn session_calls_the_hook_of_the_prompt_where_a_script_has_ended() {
         ("one", "LOG=", "", ""),
         ("one", "cd ../two", "", ""),
         (
-            "three",
-            "echo $LOG",
-            "cd:two two cd:three three\n",
-            "three\n",
+            "three", "echo $LOG", "cd:two two cd:three three\n", "three\n",
         ),
         (
-            "three",
-            "echo $LOG; LOG=",
-            "cd:two two cd:three three\n",
-            "three\n",
+            "three", "echo $LOG; LOG=", "cd:two two cd:three three\n", "three\n",
         ),
         ("", "cd ../one", "", ""),
         ("", "echo $LOG; LOG=; cd inner", "cd:one one\n", "one\n"),

@@ -13,10 +13,7 @@ const AUTH_SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
 /// Headers whose name does not show that they hold a credential.
 const CREDENTIAL_HEADERS: [&str; 4] = [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "set-cookie",
+    "authorization", "proxy-authorization", "cookie", "set-cookie",
 ];
 
 /// The form of the value that the preceding word announces.

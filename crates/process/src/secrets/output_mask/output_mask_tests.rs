@@ -140,10 +140,7 @@ fn partly_masked() -> Vec<(String, String)> {
     vec![
         of("Bearer ", random, "", "bearer token"),
         of(
-            "Authorization: Basic ",
-            "dXNlcjpodW50ZXIy",
-            "\"",
-            "authorization",
+            "Authorization: Basic ", "dXNlcjpodW50ZXIy", "\"", "authorization",
         ),
         of("authorization: token ", random, "'", "authorization"),
         of("https://bob:", "hunter2", "@example.org/x.git", "password"),
@@ -155,10 +152,7 @@ fn partly_masked() -> Vec<(String, String)> {
         ),
         of("postgres://u:", "p%40ss", "@db:5432/app", "password"),
         of(
-            "Server=db;Uid=a;Password=",
-            "hunt3r!",
-            ";Port=1",
-            "password",
+            "Server=db;Uid=a;Password=", "hunt3r!", ";Port=1", "password",
         ),
         of(
             "AccountName=a;AccountKey=",

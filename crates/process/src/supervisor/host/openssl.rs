@@ -26,12 +26,7 @@ const CERTIFICATE_VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 /// The options of `openssl s_client`: no interactive commands, and no connection without a valid
 /// certificate.
 const CLIENT_OPTIONS: [&str; 6] = [
-    "s_client",
-    "-quiet",
-    "-verify_quiet",
-    "-verify_return_error",
-    "-verify",
-    "9",
+    "s_client", "-quiet", "-verify_quiet", "-verify_return_error", "-verify", "9",
 ];
 
 /// The largest size of the error messages that are read, in bytes.

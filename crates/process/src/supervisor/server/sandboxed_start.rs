@@ -210,12 +210,7 @@ impl SandboxedStart {
                 (listener, Some(scope), guard) => listener.map(|listener| {
                     let directory = &self.directory;
                     start_tracer(
-                        listener,
-                        scope,
-                        guard,
-                        directory,
-                        self.unrecorded,
-                        self.plan,
+                        listener, scope, guard, directory, self.unrecorded, self.plan,
                     )
                 }),
             };

@@ -26,20 +26,14 @@ const HOSTS: &str = "hosts";
 /// The hosts that the sandboxes of the attempts list. Names of ports are replaced. The name leads
 /// to an address that is not listed with that port. The last entry is the host of the secret.
 const LISTED_HOSTS: [&str; 4] = [
-    "127.0.0.1:PROBE_PORT",
-    "private.example:PORT",
-    "127.0.0.1:SECRET_PORT",
+    "127.0.0.1:PROBE_PORT", "private.example:PORT", "127.0.0.1:SECRET_PORT",
     "http://127.0.0.1:SECRET_PORT",
 ];
 
 /// The hosts that the proxy of the control lists.
 const EVERY_HOST: [&str; 6] = [
-    "127.0.0.1:SECRET_PORT",
-    "127.0.0.1:PROBE_PORT",
-    "127.0.0.1:PORT",
-    "[::1]:PORT6",
-    "private.example:PORT",
-    "other.example:PORT",
+    "127.0.0.1:SECRET_PORT", "127.0.0.1:PROBE_PORT", "127.0.0.1:PORT", "[::1]:PORT6",
+    "private.example:PORT", "other.example:PORT",
 ];
 
 /// How long to wait for an effect that must not come but would be late. An effect that must come

@@ -215,10 +215,7 @@ fn killed(root: &Path, lifetime: &str) {
     )]
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
-            "--ignored",
-            "--exact",
-            "store::life::child_is_killed",
-            "--nocapture",
+            "--ignored", "--exact", "store::life::child_is_killed", "--nocapture",
         ])
         .env(CHILD_ROOT, root)
         .env("LIFETIME", lifetime)

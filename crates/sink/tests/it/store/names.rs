@@ -27,11 +27,7 @@ fn directories_are_0700_and_files_0600() {
     let again = session(&state);
     keep(&again, b"y").unwrap();
     for name in [
-        "s",
-        "s/artifacts",
-        "s/artifacts/0.log",
-        "s/artifacts/0.json",
-        "s/artifacts/.next",
+        "s", "s/artifacts", "s/artifacts/0.log", "s/artifacts/0.json", "s/artifacts/.next",
     ] {
         let metadata = fs::metadata(state.join(name)).unwrap();
         let want = if metadata.is_dir() { 0o700 } else { 0o600 };

@@ -13,13 +13,7 @@ const OVERLAY_MAGIC: i64 = 0x794c_7630;
 /// The magic numbers of linux/magic.h of file systems that only show the kernel's state: `proc`,
 /// `sysfs`, `cgroup`, `cgroup2`, `tracefs`, `debugfs`, `selinuxfs`.
 const KERNEL_MAGICS: [i64; 7] = [
-    0x9fa0,
-    0x6265_6572,
-    0x0027_e0eb,
-    0x6367_7270,
-    0x7472_6163,
-    0x6462_6720,
-    0xf97c_ff8c,
+    0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270, 0x7472_6163, 0x6462_6720, 0xf97c_ff8c,
 ];
 
 /// The major number of loop devices.

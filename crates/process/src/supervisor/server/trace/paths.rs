@@ -306,9 +306,6 @@ fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
     let wanted = StatxFlags::INO | StatxFlags::MNT_ID;
     let found = statx(directory, "", AtFlags::EMPTY_PATH, wanted)?;
     Ok((
-        found.stx_dev_major,
-        found.stx_dev_minor,
-        found.stx_ino,
-        found.stx_mnt_id,
+        found.stx_dev_major, found.stx_dev_minor, found.stx_ino, found.stx_mnt_id,
     ))
 }
