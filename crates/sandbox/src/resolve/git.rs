@@ -1,6 +1,7 @@
 //! Finds the repository of a workspace, so that commits work, and the files in it that run programs
 //! outside the sandbox.
 
+use super::names::CHANGES_IN_TREE;
 use super::paths::{canonical, text};
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,10 +10,11 @@ use std::path::{Path, PathBuf};
 /// Maximum depth at which submodule repositories are searched: their names may contain slashes.
 pub(super) const MAX_MODULE_DEPTH: usize = 6;
 
-/// Files of a git directory that are programs, or name programs. The last two are directories of
-/// old versions, whose files are remotes.
-pub(super) const PROTECTED_FILES: [&str; 7] = [
+/// Files of a git directory that are programs, or name programs. The files of the directories
+/// `remotes` and `branches`, of old versions, are remotes. The last directory is this program's.
+pub(super) const PROTECTED_FILES: [&str; 8] = [
     "hooks", "config", "config.worktree", "info/attributes", "commondir", "remotes", "branches",
+    CHANGES_IN_TREE,
 ];
 
 /// Returns true if git would run a program that is not its own for the text of a file.
