@@ -106,6 +106,11 @@ fn worktree_may_write_its_repository_only_if_that_refers_back() {
     );
     assert_eq!(home.writable(&write(), "side"), ["side"]);
     home.write(&format!("{own}/gitdir"), &format!("{}\n", at("side/.git")));
+    // The directory around `worktrees` must be a repository: a call could have chosen it.
+    assert_eq!(home.writable(&write(), "side"), ["side"]);
+    home.make("main/.git/objects");
+    home.make("main/.git/refs");
+    home.write("main/.git/HEAD", "ref: refs/heads/main\n");
     assert_eq!(home.writable(&write(), "side"), ["main/.git", own, "side"]);
     let plan = home.plan(&write(), "side").unwrap();
     for path in ["side/.git", "main/.git/hooks", "main/.git/config"] {

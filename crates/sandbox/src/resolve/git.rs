@@ -146,7 +146,11 @@ impl OutsideRepository {
             let common = referenced_directory(&git_dir, &common)?;
             let refers_back = fs::canonicalize(git_dir.join(back.trim())).ok()? == link;
             let is_worktree = git_dir.parent()? == common.join("worktrees");
-            return (refers_back && is_worktree).then_some(Self { git_dir, common });
+            // A call of a workspace called `worktrees` could name the directory around it.
+            let is_repository = ["HEAD", "objects", "refs"].map(|name| common.join(name));
+            let is_repository = is_repository.iter().all(|path| path.exists());
+            let is_own = refers_back && is_worktree && is_repository;
+            return is_own.then_some(Self { git_dir, common });
         }
         // The repository of a submodule is inside the repository of a parent directory.
         let above = workspace.ancestors().skip(1);

@@ -7,8 +7,8 @@ use std::path::Path;
 /// The project settings of this program.
 pub(super) const PROJECT_SETTINGS: &str = ".agent-bash.toml";
 
-/// The stored files of change sets if the store is on another mount: at the top of a tree, or in its
-/// `.git`. A name of `agent-bash-changes`.
+/// The stored files of change sets if the store is on another mount: at the top of a tree, or in
+/// its `.git`. A name of `agent-bash-changes`.
 pub(super) const CHANGES_IN_TREE: &str = ".agent-bash-changes";
 
 /// Files that an editor, shell, debugger, interpreter or agent loads from its directory. At the top

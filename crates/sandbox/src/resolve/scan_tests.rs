@@ -254,3 +254,19 @@ fn index_with_a_path_in_a_repository_is_reported() {
         assert_eq!(removed, [""; 0], "{name}");
     }
 }
+
+#[test]
+fn worktree_of_a_directory_that_is_no_repository_is_reported() {
+    let worktree = |root: &Path, common: &str| {
+        write(
+            &root.join(format!("{common}/worktrees/n/commondir")),
+            "../..\n",
+        );
+        let text = format!("gitdir: ../{common}/worktrees/n\n");
+        write(&root.join("sub/.git"), text);
+    };
+    let planted = reported(&|_| {}, &|root| worktree(root, "other"));
+    assert_eq!(planted, ["sub/.git", "other/worktrees/n/commondir"]);
+    let gits = reported(&|_| {}, &|root| worktree(root, ".git"));
+    assert_eq!(gits, [""; 0]);
+}

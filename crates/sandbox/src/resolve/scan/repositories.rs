@@ -188,7 +188,7 @@ fn is_plain_worktree(git_dir: &Path) -> bool {
         .filter(|parent| parent.ends_with("worktrees"));
     let common = common.and_then(Path::parent);
     let common_named = referenced_directory(git_dir, "commondir", "");
-    common.is_some()
+    common.is_some_and(is_git_directory)
         && common_named.as_deref() == common
         && git_dir.join("config.worktree").symlink_metadata().is_err()
 }
