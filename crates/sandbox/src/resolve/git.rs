@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 pub(super) const MAX_MODULE_DEPTH: usize = 6;
 
 /// Files of a git directory that are programs, or name programs. The files of the directories
-/// `remotes` and `branches`, of old versions, are remotes. The last directory is this program's.
-pub(super) const PROTECTED_FILES: [&str; 8] = [
+/// `remotes` and `branches`, of old versions, are remotes. The last ones are settings of lazygit
+/// and glab, and this program's.
+pub(super) const PROTECTED_FILES: [&str; 10] = [
     "hooks", "config", "config.worktree", "info/attributes", "commondir", "remotes", "branches",
-    CHANGES_IN_TREE,
+    "lazygit.yml", "glab-cli", CHANGES_IN_TREE,
 ];
 
 /// Returns true if git would run a program that is not its own for the text of a file.

@@ -29,7 +29,7 @@ pub(super) const PROTECTED_NAMES: &[&str] = &[
     ".dir-locals.el", ".dir-locals-2.el", ".gdbinit", ".lldbinit", ".gdbearlyinit", ".jdbrc",
     ".pdbrc", ".perldb", ".byebugrc", ".rdbgrc",
     // Run by an interpreter that starts there for interactive use.
-    ".irbrc", ".pryrc", ".iex.exs", ".ghci", ".ocamlinit", ".octaverc", ".erlang",
+    ".irbrc", ".pryrc", ".iex.exs", ".ghci", ".ocamlinit", ".octaverc", ".erlang", ".psysh.php",
     // Run by latexmk, which editors start on each save.
     ".latexmkrc", "latexmkrc", // Configuration of other version control.
     ".hg/hgrc", ".hg/hgrc-not-shared", ".hg/sharedpath", ".jj/repo/config.toml",
@@ -60,6 +60,8 @@ const COMPARED_NAMES: &[&str] = words![
     ".project .externalToolBuilders .factorypath .run .gitpod.yml .idx .codesandbox .replit .trunk",
     ".ycm_extra_conf.py .vimspector.json .neoconf.json .nlsp-settings .luarc.json .luarc.jsonc",
     ".ctags .ctags.d ctags.d gtags.conf .lite_project.lua",
+    // Name programs that lazygit, RBTools and ugrep run, and files that valgrind writes.
+    ".lazygit.yml .reviewboardrc .ugrep .valgrindrc",
 ];
 
 /// All names without a pattern.
@@ -172,6 +174,8 @@ mod tests {
             ("/w/conftest.py", false, false),
             ("/w/.iex.exs", true, true),
             ("/w/.pdbrc", true, true),
+            ("/w/.psysh.php", true, true),
+            ("/w/.lazygit.yml", false, true),
             ("/w/.Rprofile", false, true),
             ("/w/lib/.hg/hgrc", false, true),
             ("/w/hgrc", false, false),

@@ -13,7 +13,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files with configuration, and the file that names the directory of configuration and hooks.
-const READ_FILES: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
+const READ_FILES: [&str; 6] = [
+    "config", "config.worktree", "info/attributes", "commondir", "lazygit.yml",
+    "glab-cli/config.yml",
+];
 
 /// The maximum number of repositories.
 const MAX_REPOSITORIES: usize = 200;
