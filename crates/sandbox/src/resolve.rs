@@ -32,7 +32,7 @@ use agent_bash_core::sandbox::{Caches, HiddenPaths, Network, Plan, Tier, WriteLe
 use links::UntrustedDirectories;
 use paths::{canonical, existing, existing_without_links, in_home, is_too_wide};
 use secrets::SecretSearch;
-use state_directory::writable_state;
+use state_directory::{hidden_paths, writable_state};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -200,7 +200,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     };
     let mut hidden = secrets.all();
     hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
-    hidden.extend(facts.state.as_deref().map(state_directory::change_store));
+    hidden.extend(facts.state.iter().flat_map(|state| hidden_paths(state)));
     for path in &readable {
         hidden.show_below(path);
     }

@@ -247,9 +247,11 @@ fn state_directory_in_a_writable_directory_is_protected_or_refused() {
         let resolved = resolve(&wanted, &facts);
         let refused = matches!(resolved, Err(ResolveError::WritableState { .. }));
         assert_eq!(refused, is_refused, "{state} {level:?}: {resolved:?}");
-        let store = canonical(&home.path.join(state)).join("changes");
-        let is_hidden = |it: &ResolvedSandbox| it.plan.hidden.hiding(&store.join("cli")).is_some();
-        assert!(resolved.iter().all(is_hidden), "{state}");
+        for name in ["changes/cli", "history.jsonl", "targets/secret"] {
+            let path = canonical(&home.path.join(state)).join(name);
+            let is_hidden = |it: &ResolvedSandbox| it.plan.hidden.hiding(&path).is_some();
+            assert!(resolved.iter().all(is_hidden), "{state} {name}");
+        }
         let is_protected =
             resolved.is_ok_and(|it| it.plan.protected.contains(&home.path.join(state)));
         assert_eq!(is_protected, tier == Tier::Full && !is_refused, "{state}");
