@@ -237,9 +237,17 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     })
 }
 
-/// Refuses a writable directory that is hidden.
+/// Refuses a writable directory that is hidden, or whose path is not UTF-8, as the list of known
+/// workspaces requires.
 fn check_writable(writable: &BTreeSet<PathBuf>, hidden: &HiddenPaths) -> Result<(), ResolveError> {
     for directory in writable {
+        if directory.to_str().is_none() {
+            return Err(ResolveError::Unusable {
+                list: "writable",
+                path: directory.clone(),
+                error: std::io::Error::other("its path is not UTF-8"),
+            });
+        }
         if let Some(hidden) = hidden.hiding(directory) {
             return Err(ResolveError::Hidden {
                 writable: directory.clone(),

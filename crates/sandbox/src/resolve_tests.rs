@@ -264,3 +264,24 @@ fn state_directory_in_a_writable_directory_is_protected_or_refused() {
     facts.state = Some(home.path.join("plain/state"));
     assert!(caches(&facts).is_empty());
 }
+
+/// A call can create such a directory. The plan is sent as text.
+#[test]
+fn plan_is_sent_with_protected_paths_that_are_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = Home::new();
+    let name = std::ffi::OsStr::from_bytes(b"a\xff");
+    let modules = home.path.join("main/.git/modules");
+    fs::create_dir_all(modules.join(name)).unwrap();
+    fs::write(modules.join(name).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let plan = home.plan(&write(), "main").unwrap();
+    assert!(plan.protected.contains(&modules.join(name).join("hooks")));
+    let text = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+    // A workspace of such a name is refused with a reason.
+    let workspace = home.path.join("plain").join(name);
+    fs::create_dir(&workspace).unwrap();
+    let facts = HostFacts::new(Some(home.path.clone()), workspace, Tier::Base);
+    let error = resolve(&write(), &facts).unwrap_err().to_string();
+    assert!(error.contains("not UTF-8"), "{error}");
+}
