@@ -4,8 +4,8 @@
 use agent_bash_os::read_regular;
 use std::path::Path;
 
-/// The maximum number of bytes of an index.
-const MAX_INDEX_BYTES: u64 = 64 << 20;
+/// The maximum number of bytes of all indexes that are read after a call.
+pub(super) const MAX_INDEX_BYTES: u64 = 64 << 20;
 
 /// The sizes of the object names in an index: those of SHA-1 and of SHA-256.
 const OBJECT_NAME_BYTES: [usize; 2] = [20, 32];
@@ -25,20 +25,23 @@ const LENGTH_FLAGS: u16 = 0x0FFF;
 /// The cost of reading an entry, in bytes of its path, and the maximum cost per byte of an index.
 /// Git itself may read each entry twice.
 const ENTRY_COST: usize = 64;
-const MAX_COST: usize = 16;
+const MAX_COST: usize = 8;
 
 /// True for the names of an index, and of the index that several others share.
 pub(super) fn is_index_name(name: &str) -> bool {
     name == "index" || name.starts_with("sharedindex.")
 }
 
-/// True if a path of the index leads into a repository. A file that is too long or is not an index
-/// counts as well, a missing one does not.
-pub(super) fn leads_into_repository(index: &Path) -> bool {
-    read_regular(index, MAX_INDEX_BYTES + 1).is_some_and(|bytes| {
+/// True if a path of the index leads into a repository. A file that is longer than `remaining`
+/// bytes or is not an index counts as well, a missing one does not.
+pub(super) fn leads_into_repository(index: &Path, remaining: &mut u64) -> bool {
+    read_regular(index, *remaining + 1).is_some_and(|bytes| {
+        let Some(rest) = remaining.checked_sub(bytes.len() as u64) else {
+            return true;
+        };
+        *remaining = rest;
         let found = OBJECT_NAME_BYTES.map(|size| Index::leads_into_repository(&bytes, size));
-        let is_too_long = bytes.len() as u64 > MAX_INDEX_BYTES;
-        is_too_long || found.contains(&Some(true)) || found == [None; 2]
+        found.contains(&Some(true)) || found == [None; 2]
     })
 }
 
@@ -187,7 +190,7 @@ pub(super) mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index");
         std::fs::write(&path, bytes).unwrap();
-        leads_into_repository(&path)
+        leads_into_repository(&path, &mut MAX_INDEX_BYTES.clone())
     }
 
     #[test]
@@ -206,6 +209,17 @@ pub(super) mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn index_that_is_longer_than_the_remaining_bytes_is_not_read() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
+        let bytes = index(2, 20, &["a"]);
+        std::fs::write(&path, &bytes).unwrap();
+        let mut remaining = bytes.len() as u64 + 1;
+        let leads = [(); 2].map(|()| leads_into_repository(&path, &mut remaining));
+        assert_eq!((leads, remaining), ([false, true], 1));
     }
 
     #[test]

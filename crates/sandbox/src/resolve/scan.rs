@@ -5,7 +5,7 @@
 mod repositories;
 mod version;
 
-use super::git_index::leads_into_repository;
+use super::git_index::{MAX_INDEX_BYTES, leads_into_repository};
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_core::words;
@@ -178,10 +178,11 @@ impl NameScan {
                 && (!is_absent(path) || is_removal_reported(path, plan))
                 && is_reported(path, changed)
         });
+        let mut index_bytes = MAX_INDEX_BYTES;
         let indexes = now.indexes.iter().filter(|(path, version)| {
             self.indexes.get(*path) != Some(version)
                 && is_reported(path, Some(version.changed))
-                && leads_into_repository(path)
+                && leads_into_repository(path, &mut index_bytes)
         });
         let mut changed: BTreeSet<PathBuf> = written
             .chain(missing)
