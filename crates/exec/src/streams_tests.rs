@@ -148,18 +148,24 @@ async fn output_says_that_its_rest_is_lost_if_a_read_fails() {
     // A listening socket becomes readable, but cannot be read.
     let listener = UnixListener::bind(&path).unwrap();
     let _client = UnixStream::connect(&path).unwrap();
-    let (empty, writer) = io::pipe().unwrap();
-    drop(writer);
-    let sources: [(OwnedFd, bool); 2] = [(empty.into(), false), (listener.into(), true)];
-    for (source, want) in sources {
+    for (is_now, is_lost) in [(false, false), (false, true), (true, false), (true, true)] {
+        let source: OwnedFd = if is_lost {
+            listener.try_clone().unwrap().into()
+        } else {
+            io::pipe().unwrap().0.into()
+        };
         let mut streams = OutputStreams::of(vec![(StreamId::Stdout, source)]).unwrap();
         let mut text = Text::default();
-        let ready = streams.ready().await;
-        assert!(streams.read(ready, &mut text) == Some(Progress::Ended));
+        if is_now {
+            assert_eq!(streams.read_now(&mut text), is_lost);
+        } else {
+            let ready = streams.ready().await;
+            assert!(streams.read(ready, &mut text) == Some(Progress::Ended));
+        }
         let text = String::from_utf8(text.0).unwrap();
         assert_eq!(
             text.contains("the rest of this output is lost"),
-            want,
+            is_lost,
             "{text}"
         );
         assert!(streams.ended());
