@@ -262,8 +262,9 @@ impl NameScan {
         }
         let (mut in_git, mut others) = (MAX_GIT_DIRECTORIES, max_directories);
         while !is_over() {
-            let next = take(&mut walk.git, &mut in_git)
-                .or_else(|| take(&mut walk.near, &mut others))
+            // On a slow file system, the time is used for names first.
+            let next = take(&mut walk.near, &mut others)
+                .or_else(|| take(&mut walk.git, &mut in_git))
                 .or_else(|| take(&mut walk.far, &mut others));
             let Some(directory) = next else {
                 break;
@@ -309,7 +310,7 @@ struct PendingDirectory {
 struct ScanWalk<'a> {
     before: &'a NameScan,
     now: NameScan,
-    /// Directories in `.git`.
+    /// Directories in `.git`, which are visited after those in `near`.
     git: VecDeque<PendingDirectory>,
     /// Other directories. Those in `far` are visited last.
     near: VecDeque<PendingDirectory>,
@@ -472,7 +473,8 @@ fn scan_directory(
     };
     // These directories have the contents of objects, which git writes to new files only. A branch
     // can have the same name.
-    let has_objects = path.ends_with("objects") && !path.iter().any(|name| name == "refs");
+    let mut in_git = path.iter().rev().take_while(|name| *name != ".git");
+    let has_objects = path.ends_with("objects") && !in_git.any(|name| name == "refs");
     if counted == CountedEntries::Links && has_objects {
         found.directories.retain(|name| !is_two_digits(name));
     }

@@ -103,6 +103,41 @@ fn new_links_in_a_repository_are_reported() {
 }
 
 #[test]
+fn hooks_of_a_submodule_in_a_linked_worktree_are_reported() {
+    let module = ".git/worktrees/side/modules/lib";
+    let user = |root: &Path| {
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(root.join(module).join(name)).unwrap();
+        }
+        write(&root.join(module).join("HEAD"), "ref: refs/heads/main\n");
+    };
+    for (name, is_reported) in [("hooks/post-checkout", true), ("index", false)] {
+        let path = format!("{module}/{name}");
+        let want = if is_reported {
+            vec![path.as_str()]
+        } else {
+            Vec::new()
+        };
+        let found = reported(&user, &|root| write(&root.join(&path), "x"));
+        assert_eq!(found, want, "{name}");
+    }
+}
+
+#[test]
+fn names_are_scanned_before_the_directories_of_a_repository() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for name in [".git/a/AGENTS.md", "pkg/AGENTS.md"] {
+        write(&root.join(name), "x");
+    }
+    let visits = std::cell::Cell::new(0);
+    let is_over = || visits.replace(visits.get() + 1) == 2;
+    let scan = NameScan::of(&plan(&root), &NameScan::default(), &is_over);
+    let directories: Vec<&PathBuf> = scan.directories.keys().collect();
+    assert_eq!(directories, [&root, &root.join("pkg")]);
+}
+
+#[test]
 fn link_among_very_many_files_of_a_repository_is_reported() {
     let many = |root: &Path| {
         for number in 0..MAX_ENTRIES {
