@@ -66,7 +66,7 @@ enum CountedEntries {
     /// All symbolic links, in a `.git`. A git outside would write where a link leads, and branches
     /// can have any name.
     Links,
-    /// None, in a directory of dependencies.
+    /// Only repositories, in a directory of dependencies.
     Nothing,
 }
 

@@ -36,8 +36,8 @@ impl Repositories {
         }
     }
 
-    /// Adds a git directory, the git directories of its submodules, and its common directory. Linked
-    /// worktrees have submodules of their own.
+    /// Adds a git directory, the git directories of its submodules, and its common directory.
+    /// Linked worktrees have submodules of their own.
     pub(super) fn add(&mut self, directory: &Path) {
         if self.directories.len() >= MAX_REPOSITORIES || !self.is_writable(directory) {
             return;
