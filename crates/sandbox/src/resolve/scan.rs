@@ -61,7 +61,8 @@ const CACHE_TAG: &str = "CACHEDIR.TAG";
 enum CountedEntries {
     /// Files and directories with a protected name.
     Names,
-    /// Also all symbolic links: the directory may belong to a repository without a `.git`.
+    /// These names and all symbolic links, because a repository without a `.git` may have the
+    /// directory.
     NamesAndLinks,
     /// All symbolic links, in a `.git`. A git outside would write where a link leads, and branches
     /// can have any name.
