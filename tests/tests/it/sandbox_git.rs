@@ -209,13 +209,14 @@ fn recorded_change_of_the_configuration_is_undone() -> Result<()> {
 #[test]
 fn next_program_names_the_keys_that_a_survivor_has_changed() -> Result<()> {
     let scene = Scene::new()?;
-    let survivor = "(until test -e go; do sleep 0.02; done; git config core.askPass x; touch gone) > /dev/null 2>&1 & true";
+    // A survivor of a single call runs until its script ends.
+    let survivor = "(timeout 60 bash -c 'until test -e go; do sleep 0.02; done'; git config core.askPass x; touch gone) > /dev/null 2>&1 & true";
     let first = scene.call(&[], survivor)?;
     if !has_copy(&first) {
         return Ok(());
     }
     ensure!(dropped(&first).is_empty(), "{first}");
-    let wait = "touch go; until test -e gone; do sleep 0.02; done";
+    let wait = "touch go; timeout 60 bash -c 'until test -e gone; do sleep 0.02; done'";
     scene.outside(&scene.repo(), wait)?;
     let next = scene.call(&[], "true")?;
     ensure!(dropped(&next) == ["core.askpass"], "{next}");
