@@ -100,6 +100,16 @@ struct ScannedDirectory {
     directories: Vec<OsString>,
 }
 
+impl ScannedDirectory {
+    fn counts_links(&self) -> bool {
+        match self.counted {
+            CountedEntries::Links | CountedEntries::NamesAndLinks => true,
+            CountedEntries::Names => self.is_bare,
+            CountedEntries::Nothing => false,
+        }
+    }
+}
+
 /// The files that count, below all writable directories.
 #[derive(Debug, Default)]
 pub struct NameScan {
@@ -142,8 +152,10 @@ impl NameScan {
                     .ancestors()
                     .any(|ancestor| protected.contains(ancestor))
         };
-        let is_reported = |path: &Path, changed: Option<Time>| {
-            let is_certain = !is_old && (self.is_whole || self.has_seen(path, now));
+        let is_reported = |path: &Path, kind: u32, changed: Option<Time>| {
+            let is_compared = kind != LINK_KIND || !self.has_ignored_links(path, now);
+            let is_known = is_compared && (self.is_whole || self.has_seen(path, now));
+            let is_certain = !is_old && is_known;
             is_certain || changed.is_none_or(|changed| changed >= since)
         };
         let written = now.files.iter().filter(|(path, version)| {
@@ -152,7 +164,7 @@ impl NameScan {
                 changed if version.kind == LINK_KIND => Some(changed).max(self.moved(path, now)),
                 changed => Some(changed),
             };
-            self.files.get(*path) != Some(version) && is_reported(path, changed())
+            self.files.get(*path) != Some(version) && is_reported(path, version.kind, changed())
         });
         let missing = self.files.iter().filter(|(path, before)| {
             // A `HEAD` counts as removed if its directory is no longer a repository.
@@ -173,7 +185,7 @@ impl NameScan {
             !now.files.contains_key(*path)
                 && is_other
                 && (!is_absent(path) || is_removal_reported(path, plan))
-                && is_reported(path, changed)
+                && is_reported(path, before.kind, changed)
         });
         let removed = missing.map(|(path, _)| path);
         let mut changed: BTreeSet<PathBuf> = written
@@ -212,6 +224,16 @@ impl NameScan {
         let mut around = path.ancestors().skip(1);
         let found = around.find(|directory| now.directories.contains_key(*directory));
         found.is_none_or(|directory| self.directories.contains_key(directory))
+    }
+
+    /// True if this scan has ignored the links in the directory of a path, because the directory
+    /// looks like a part of a repository only in `now`.
+    fn has_ignored_links(&self, path: &Path, now: &Self) -> bool {
+        let counts_links = |scan: &Self| {
+            let directory = scan.directories.get(path.parent()?)?;
+            Some(directory.counts_links())
+        };
+        (counts_links(self), counts_links(now)) == (Some(false), Some(true))
     }
 
     /// Returns the last change of the directories around a path that were elsewhere during this
@@ -467,11 +489,9 @@ fn scan_directory(
     }
     let has = |name: &str| repository_files.contains(OsStr::new(name));
     found.is_bare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
-    found.links = match counted {
-        CountedEntries::Links | CountedEntries::NamesAndLinks => links,
-        CountedEntries::Names if found.is_bare => links,
-        CountedEntries::Names | CountedEntries::Nothing => Vec::new(),
-    };
+    if found.counts_links() {
+        found.links = links;
+    }
     // These directories have the contents of objects, which git writes to new files only. A branch
     // can have the same name.
     let mut in_git = path.iter().rev().take_while(|name| *name != ".git");
