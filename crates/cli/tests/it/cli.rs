@@ -314,8 +314,10 @@ fn project_settings_only_tighten() {
 fn background_job_survives_the_program_and_can_be_read_awaited_and_ended() {
     let state = tempfile::tempdir().expect("a directory");
     let run = |words: &[&str]| agent_bash(state.path(), words, "");
-    let start = |script| run(&["run", "--mode", "background", script]);
-    let started = start("echo one; sleep 0.5; echo two");
+    let start = |script: &str| run(&["run", "--mode", "background", script]);
+    let go = state.path().join("go");
+    let until = format!("until [ -e {} ]; do sleep 0.02; done", go.display());
+    let started = start(&format!("echo one; {until}; echo two"));
     assert_eq!(
         started.code,
         Some(0),
@@ -328,6 +330,7 @@ fn background_job_survives_the_program_and_can_be_read_awaited_and_ended() {
         text.starts_with("Started in the background as job 1 (pid "),
         "{text}"
     );
+    std::fs::write(go, "").expect("a file");
     assert_eq!(
         run(&["jobs", "wait", "1", "--timeout", "20s"]).stdout,
         "exited with code 0\n"
