@@ -1,6 +1,7 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
 use super::git::{PROTECTED_FILES, RepositoryPaths, STEP_FILES};
+use super::git_index::{is_index_name, leads_into_repository};
 use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
@@ -46,6 +47,9 @@ pub fn protected_among(
     let named = changed
         .iter()
         .filter_map(|file| protected_ancestor(file).map(Path::to_owned));
+    let indexes = changed.iter().map(|file| &file.path);
+    let indexes = indexes.filter(|path| is_index(path) && leads_into_repository(&root.join(path)));
+    let named = named.chain(indexes.cloned());
     for below in named.chain(new_repositories(&root, changed)) {
         let path = root.join(below);
         if !found.iter().any(|outer| path.starts_with(outer)) {
@@ -75,6 +79,12 @@ fn is_git_file(inner: &Path) -> bool {
     let steps = STEP_FILES.iter().map(|(name, _)| name);
     let mut files = PROTECTED_FILES.iter().chain(steps);
     files.any(|name| inner == Path::new(name) || may_be_in_module && inner.ends_with(name))
+}
+
+/// True if the path may be an index of git that exists.
+fn is_index(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(is_index_name) && path.iter().any(|name| name == ".git")
 }
 
 /// Returns the `HEAD` of each directory outside of a `.git` that becomes a repository for git, or
@@ -138,6 +148,7 @@ impl ChangedPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::git_index::tests::index;
 
     fn named(changed: &[(&str, bool)], further: &[&str]) -> Vec<String> {
         let temp = tempfile::tempdir().unwrap();
@@ -164,6 +175,8 @@ mod tests {
             ("src/main.rs", true),
             (".envrc", true),
             (".git/hooks/post-commit", true),
+            (".git/.agent-bash-changes/cli-1/slots/t0", true),
+            (".git/lazygit.yml", true),
             (".git/index", true),
             (".git/refs/heads/config", true),
             (".git/rebase-merge/git-rebase-todo", true),
@@ -194,7 +207,9 @@ mod tests {
         ];
         let want = [
             ".envrc",
+            ".git/.agent-bash-changes",
             ".git/hooks",
+            ".git/lazygit.yml",
             ".git/logs/HEAD-link",
             ".git/modules/a/b/config",
             ".git/rebase-merge/git-rebase-todo",
@@ -211,6 +226,33 @@ mod tests {
             "sub/.jj/repo",
         ];
         assert_eq!(named(&changed, &[]), want);
+    }
+
+    #[test]
+    fn protected_among_returns_an_index_with_a_path_in_a_repository() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = canonical(temp.path());
+        let changed = [
+            ".git/index", "lib/.git/index", "src/index", ".git/sharedindex.gone",
+        ];
+        for (path, in_repository) in [("a", false), (".git/hooks/post-checkout", true)] {
+            for name in &changed[..3] {
+                std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+                std::fs::write(root.join(name), index(2, 20, &[path])).unwrap();
+            }
+            let changed = changed.map(|path| ChangedPath {
+                path: path.into(),
+                breaks_paths: true,
+                is_link: false,
+            });
+            let want: &[&str] = if in_repository {
+                &[".git/index", "lib/.git/index"]
+            } else {
+                &[]
+            };
+            let want: Vec<PathBuf> = want.iter().map(|name| root.join(name)).collect();
+            assert_eq!(protected_among(&root, None, &[], &changed), want, "{path}");
+        }
     }
 
     #[test]

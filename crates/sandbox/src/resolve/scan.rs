@@ -5,6 +5,7 @@
 mod repositories;
 mod version;
 
+use super::git_index::leads_into_repository;
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_core::words;
@@ -116,6 +117,8 @@ pub struct NameScan {
     directories: BTreeMap<PathBuf, Arc<ScannedDirectory>>,
     /// The files that count, and the directories that cannot be listed.
     files: BTreeMap<PathBuf, FileVersion>,
+    /// The indexes of repositories. A changed one counts if it leads into a repository.
+    indexes: BTreeMap<PathBuf, FileVersion>,
     /// True if the scan reached all directories.
     is_whole: bool,
 }
@@ -187,10 +190,15 @@ impl NameScan {
                 && (!is_absent(path) || is_removal_reported(path, plan))
                 && is_reported(path, before.kind, changed)
         });
-        let removed = missing.map(|(path, _)| path);
+        let indexes = now.indexes.iter().filter(|(path, version)| {
+            self.indexes.get(*path) != Some(version)
+                && is_reported(path, Some(version.changed))
+                && leads_into_repository(path)
+        });
         let mut changed: BTreeSet<PathBuf> = written
+            .chain(missing)
+            .chain(indexes)
             .map(|(path, _)| path)
-            .chain(removed)
             .filter(|path| !is_protected(path) || has_further_names(path))
             .cloned()
             .collect();
@@ -302,6 +310,7 @@ impl NameScan {
             ..
         } = walk;
         now.files.extend(repositories.files());
+        now.indexes = repositories.indexes();
         now
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::resolve::git_index::tests::index;
 use agent_bash_core::sandbox::WriteLevel;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
@@ -280,4 +281,51 @@ fn steps_that_run_programs_are_reported_and_so_are_those_that_cannot_be_read() {
     assert_eq!(other, [""; 0]);
     let appended = |root: &Path| write(&root.join(&todo), format!("{long}exec id\n"));
     assert_eq!(reported(&users, &appended), std::slice::from_ref(&todo));
+}
+
+#[test]
+fn index_with_a_path_in_a_repository_is_reported() {
+    let repositories = |root: &Path| {
+        for git in [".git/modules/lib", "nested/.git", "store"] {
+            for directory in ["objects", "refs"] {
+                fs::create_dir_all(root.join(git).join(directory)).unwrap();
+            }
+            fs::write(root.join(git).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+    };
+    let planted = index(2, 20, &[".git/hooks/post-checkout", "a"]);
+    let ordinary = index(2, 20, &["a", "b.git/HEAD"]);
+    for name in [
+        ".git/index", ".git/sharedindex.ab", ".git/worktrees/side/index", ".git/modules/lib/index",
+        "nested/.git/index", "store/index",
+    ] {
+        let found = reported(&repositories, &|root| write(&root.join(name), &planted));
+        assert_eq!(found, [name]);
+        let found = reported(&repositories, &|root| write(&root.join(name), &ordinary));
+        assert_eq!(found, [""; 0], "{name}");
+        let users = |root: &Path| {
+            repositories(root);
+            write(&root.join(name), &planted);
+        };
+        let found = reported(&users, &|root| write(&root.join("src/main.rs"), "x"));
+        assert_eq!(found, [""; 0], "{name}");
+        let removed = reported(&users, &|root| fs::remove_file(root.join(name)).unwrap());
+        assert_eq!(removed, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn worktree_of_a_directory_that_is_no_repository_is_reported() {
+    let worktree = |root: &Path, common: &str| {
+        write(
+            &root.join(format!("{common}/worktrees/n/commondir")),
+            "../..\n",
+        );
+        let text = format!("gitdir: ../{common}/worktrees/n\n");
+        write(&root.join("sub/.git"), text);
+    };
+    let planted = reported(&|_| {}, &|root| worktree(root, "other"));
+    assert_eq!(planted, ["sub/.git", "other/worktrees/n/commondir"]);
+    let gits = reported(&|_| {}, &|root| worktree(root, ".git"));
+    assert_eq!(gits, [""; 0]);
 }
