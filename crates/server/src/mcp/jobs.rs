@@ -9,7 +9,7 @@ use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock, JobId, MetCondition, ToolResult, Window, lock};
-use agent_bash::exec::{JobOutput, Jobs, OutputRange};
+use agent_bash::exec::{JobError, JobOutput, JobState, Jobs, OutputRange};
 use agent_bash::tools::clean;
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobKillData, JobOutputData};
@@ -154,7 +154,7 @@ impl JobTools {
             },
         };
         let jobs = Arc::clone(jobs);
-        let part = agent_bash::run_blocking(move || jobs.output(&id, range));
+        let part = agent_bash::run_blocking(move || read_output(&jobs, &id, range));
         let mut part = part.await.map_err(to_text)?.map_err(to_text)?;
         self.jobs()?
             .find_ports(slice::from_mut(&mut part.job))
@@ -188,11 +188,12 @@ impl JobTools {
             format!(" More follows: call again, or with offset {}.", data.next)
         };
         let condition = condition_text(met, is_conditional);
-        let line = format!(
-            "[Job {} {}.{condition}{more}]",
-            data.job.id,
-            job_state(&data.job)
-        );
+        let not_stored = match data.job.output {
+            Some(_) => "",
+            None => " Its output is not stored.",
+        };
+        let (id, state) = (&data.job.id, job_state(&data.job));
+        let line = format!("[Job {id} {state}.{condition}{not_stored}{more}]");
         let mut answer = json!(data);
         if let Some(met) = met.filter(|_| is_conditional) {
             answer["met"] = json!(met);
@@ -428,6 +429,22 @@ pub(super) fn answer_if_ended(name: &str, call: &RunningCall) -> Option<ToolAnsw
         is_error: result.is_error,
         data: json!({ "job": call_data(name, call), "result": result }),
     })
+}
+
+/// Reads a part of a job's output. For a surviving process whose output is not stored, the part is
+/// empty: the model still learns whether the process runs, and on which ports it listens.
+fn read_output(jobs: &Jobs, id: &JobId, range: OutputRange) -> Result<JobOutput, JobError> {
+    match jobs.output(id, range) {
+        Err(JobError::NoOutput { .. }) => jobs.show(id).map(|job| JobOutput {
+            bytes: Vec::new(),
+            from: 0,
+            next: 0,
+            at_end: true,
+            complete: !matches!(job.state, JobState::Running),
+            job,
+        }),
+        part => part,
+    }
 }
 
 /// Shortens a part to a window; the next read returns the remainder.
