@@ -310,11 +310,10 @@ fn sandbox_of(
     }
     Ok(Some(ShellSandbox {
         plan: spec.sandbox.as_deref().cloned(),
-        trial: None,
-        private_mounts: false,
         trace,
         directory: options.directory.clone(),
         writable: vec![fifos.canonical()?],
+        ..ShellSandbox::default()
     }))
 }
 

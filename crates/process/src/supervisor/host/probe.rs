@@ -76,11 +76,8 @@ impl Supervisor {
         let start = ShellStart {
             sandbox: Some(ShellSandbox {
                 plan: Some(plan),
-                trial: None,
-                private_mounts: false,
-                trace: false,
                 directory: directory.to_owned(),
-                writable: Vec::new(),
+                ..ShellSandbox::default()
             }),
             ..ShellStart::of(&Shell::bash(probe_shell()), empty_command.into())
         };
