@@ -13,7 +13,6 @@ use super::shell::{Shell, ShellPhase};
 use super::shell_command::{
     CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, STDIN_FD, ShellCommand,
 };
-use super::terminal::Terminal;
 use super::trace::{self, Tracer, TracerReuse};
 use super::{leader, limits};
 use crate::cgroup::TreeLimits;
@@ -374,7 +373,7 @@ fn try_launch_on_terminal(
     Ok(LaunchedShell {
         shell: Shell {
             startup_argument,
-            terminal: Some(Terminal::at(&start.terminal)),
+            terminal: Some(start.terminal.clone()),
             ..completed.shell
         },
         event: Event::Started {
