@@ -28,7 +28,7 @@ const USUAL_WAIT: Duration = Duration::from_millis(200);
 const MAX_BYTES: usize = 64;
 
 /// Stands for an unknown number.
-const UNKNOWN_NUMBER: &str = "?";
+pub(crate) const UNKNOWN_NUMBER: &str = "?";
 
 /// A counter with its file, which is locked until the value is dropped.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{self, FinishedRun, run_with, spec};
+use crate::support::{self, FinishedRun, run_in, run_with, spec};
 use agent_bash_core::{Cancel, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
 use std::path::Path;
@@ -36,7 +36,7 @@ async fn new_shell_gets_definitions_and_the_session_is_unchanged() {
     let definitions = cache.definitions_of(&name()).await.map(Arc::new).unwrap();
     let script = "g | cat\nprintf '%s ' ${plain-none} /ab/none*; echo as ever; false; echo not";
     let outside = spec(script).definitions(Some(definitions));
-    let ran = run_with(&cache, &outside, &Cancel::new()).await.unwrap();
+    let ran = run_in(&cache, &outside).await;
     assert_eq!(ran.out, "it's b\nnone as ever\n", "{ran:?}");
     let after = say(&cache, "trap - ERR; printf '%s ' $plain; jobs -p | wc -l").await;
     assert!(after.out.ends_with("kept 1\n"), "{after:?}");

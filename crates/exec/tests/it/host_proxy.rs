@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{self, cache, run_with, spec};
+use crate::support::{self, cache, run_in, run_with, spec};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Network, Plan, RefusedHost, Tier};
 use agent_bash_core::{Cancel, RunSpec, SessionName};
@@ -49,7 +49,7 @@ fn sandboxed(workspace: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
 
 /// Returns the output of a call, and the refused targets.
 async fn run(cache: &ShellCache, spec: &RunSpec) -> (String, Vec<RefusedHost>) {
-    let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
+    let ran = run_in(cache, spec).await;
     let sandbox = ran.outcome.sandbox.unwrap();
     (ran.out, sandbox.refused_hosts)
 }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{self, cache, run_with, spec};
+use crate::support::{self, cache, run_in, run_with, spec};
 use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, RunSpec, SessionName};
 use agent_bash_exec::ShellCache;
@@ -32,7 +32,7 @@ fn sandboxed(workspace: &TestWorkspace, script: &str, plan: Plan) -> RunSpec {
 /// Returns the server's answer to a call with this plan.
 async fn heard(workspace: &TestWorkspace, cache: &ShellCache, plan: Plan) -> String {
     let spec = sandboxed(workspace, "cat </dev/tcp/127.0.0.1/$(cat port)", plan);
-    run_with(cache, &spec, &Cancel::new()).await.unwrap().out
+    run_in(cache, &spec).await.out
 }
 
 /// The script that starts the server. Servers of other tests, which may have the same port in
@@ -72,7 +72,7 @@ async fn server_of_a_call_answers_only_later_calls_with_an_equal_sandbox() {
         plan(&workspace),
     );
     let in_session = in_session.session(SessionName("s".into()));
-    let printed = run_with(&cache, &in_session, &Cancel::new()).await.unwrap();
+    let printed = run_in(&cache, &in_session).await;
     assert_eq!(printed.out, answer);
 
     let others = [
@@ -152,7 +152,7 @@ async fn call_without_a_network_reaches_its_own_server_and_no_other_call_does() 
 const ATTEMPTS: &str = "for i in 1 2 3; do echo >/dev/tcp/192.0.2.$i/80; done";
 
 async fn refused(cache: &ShellCache, spec: &RunSpec) -> Option<u64> {
-    let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
+    let ran = run_in(cache, spec).await;
     ran.outcome.sandbox.unwrap().network_refused
 }
 
