@@ -192,7 +192,7 @@ impl NameScan {
         });
         let indexes = now.indexes.iter().filter(|(path, version)| {
             self.indexes.get(*path) != Some(version)
-                && is_reported(path, Some(version.changed))
+                && is_reported(path, version.kind, Some(version.changed))
                 && leads_into_repository(path)
         });
         let mut changed: BTreeSet<PathBuf> = written
