@@ -303,7 +303,11 @@ impl Source for OutputStreams {
                     }
                     Err(Errno::INTR) => continue,
                     Err(Errno::WOULDBLOCK) => break,
-                    Ok(_) | Err(_) => {}
+                    Ok(_) => {}
+                    Err(error) => {
+                        has_read = true;
+                        report_loss(stream, &error.into(), out);
+                    }
                 }
                 self.end(index);
                 break;

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::jobs::world::World;
-use crate::support::{cache, run_with, soon, spec};
+use crate::support::{cache, run_in, soon, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_changes::{ChangesError, ListedChanges};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, TraceState};
@@ -41,7 +41,7 @@ impl TestWorkspace {
             .cwd(self.root.clone())
             .trace(Some(set.dir().to_owned()))
             .survivors(SurvivorPolicy::Adopt);
-        let ran = run_with(cache, &add(spec), &Cancel::new()).await.unwrap();
+        let ran = run_in(cache, &add(spec)).await;
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         store.finish(set).unwrap().id
     }

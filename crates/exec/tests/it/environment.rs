@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{self, command, environment, options, run_with, soon, spec};
+use crate::support::{self, command, environment, options, run_in, soon, spec};
 use agent_bash_core::{Cancel, Environment};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ async fn child_inherits_exactly_the_given_state() {
                     changes: BTreeMap::new(),
                     ..env.clone()
                 });
-                run_with(&cache, &plain, &Cancel::new()).await.unwrap();
+                run_in(&cache, &plain).await;
                 assert!(soon(|| cache.warm_shells() > 0).await);
             }
             let mut collect = support::Collect::default();

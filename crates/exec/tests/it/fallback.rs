@@ -1,10 +1,10 @@
 //! Without a supervisor: what the fallback thread can do all the same, and what it cannot.
 //! `containment.rs` runs both ways of ending calls.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
 use crate::support::census::Census;
-use crate::support::{self, FinishedRun, SOON, command, marked, options, run_with, soon, spec};
+use crate::support::{
+    self, FinishedRun, SOON, command, marked, options, run_in, run_with, soon, spec,
+};
 use agent_bash_core::{
     Cancel, Clock, NoticeKind, Outcome, RunSpec, ScriptEnding, SessionName, Shell, Streams,
     SurvivorPolicy,
@@ -31,7 +31,7 @@ fn without() -> ShellCacheOptions {
 
 async fn run(spec: &RunSpec) -> FinishedRun {
     let cache = ShellCache::new(without());
-    run_with(&cache, spec, &Cancel::new()).await.unwrap()
+    run_in(&cache, spec).await
 }
 
 fn reason(outcome: &Outcome) -> Option<&str> {
@@ -78,7 +78,7 @@ async fn warm_shells_and_sessions_work() {
     }
     for expected in ["1\n", "2\n", "3\n"] {
         let spec = spec("echo $((++n))").session(SessionName("a".into()));
-        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &spec).await;
         assert_eq!(ran.out, expected);
         assert!(reason(&ran.outcome).is_some());
     }
@@ -124,10 +124,8 @@ async fn dropping_the_cache_ends_what_it_has() {
     ));
     let session =
         marked("sleep 1000 & setsid sleep 1000 & true", &census).session(SessionName("a".into()));
-    run_with(&cache, &session, &Cancel::new()).await.unwrap();
-    run_with(&cache, &marked("true", &census), &Cancel::new())
-        .await
-        .unwrap();
+    run_in(&cache, &session).await;
+    run_in(&cache, &marked("true", &census)).await;
     assert!(!census.all().is_empty());
     drop(cache);
     census.assert_empty_soon("the cache is gone").await;
@@ -139,9 +137,7 @@ async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
         supervisor: Supervisor::at("/bin/true"),
         ..options()
     });
-    let ran = run_with(&cache, &spec("echo $AGENT_BASH_CALL"), &Cancel::new())
-        .await
-        .unwrap();
+    let ran = run_in(&cache, &spec("echo $AGENT_BASH_CALL")).await;
     assert!(
         ran.out.starts_with(&std::process::id().to_string()),
         "{}",
@@ -153,9 +149,7 @@ async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
         supervisor: Supervisor::at("/nope/supervisor"),
         ..options()
     });
-    let ran = run_with(&missing, &spec("echo hi"), &Cancel::new())
-        .await
-        .unwrap();
+    let ran = run_in(&missing, &spec("echo hi")).await;
     assert_eq!(ran.out, "hi\n");
     assert!(
         reason(&ran.outcome)

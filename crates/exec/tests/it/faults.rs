@@ -5,7 +5,7 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, SOON, cache, marked, options, run, run_with, soon, spec};
+use crate::support::{Collect, SOON, cache, marked, options, run, run_in, run_with, soon, spec};
 use agent_bash_core::{
     Cancel, ConsumerFlow, Environment, Executor, OutputConsumer, RunSpec, ScriptEnding, Shell,
     StreamId, Streams, SurvivorPolicy,
@@ -413,7 +413,7 @@ async fn concurrent_calls_do_not_interfere() {
                     changes,
                     ..spec("").env
                 });
-                let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+                let ran = run_in(&cache, &spec).await;
                 let lines = format!("{number}\n").repeat(200);
                 assert_eq!(ran.outcome.ending, exited(i32::try_from(number).unwrap()));
                 assert_eq!(ran.out, format!("[] {number} {number}\n{lines}"));

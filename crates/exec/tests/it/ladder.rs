@@ -4,7 +4,9 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{FinishedRun, SOON, cache, command, marked, options, run_with, soon, spec};
+use crate::support::{
+    FinishedRun, SOON, cache, command, marked, options, run_in, run_with, soon, spec,
+};
 use agent_bash_core::{
     Cancel, ConsumerFlow, Executor, Outcome, OutputConsumer, RunSpec, ScriptEnding, StreamId,
     Streams,
@@ -134,7 +136,7 @@ async fn cancelled_call_does_not_start() {
     assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled);
     assert!(!dir.path().join("made").exists());
     // The same script does create the file if it is not cancelled.
-    run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
+    run_in(&cache(), &spec).await;
     assert!(dir.path().join("made").exists());
 }
 
@@ -186,9 +188,7 @@ async fn signalled_command_is_distinguished_from_exited_command() {
 async fn supervisor_ignores_every_signal_but_sigkill() {
     let signals = "HUP INT QUIT ALRM USR1 USR2 TERM TSTP TTIN TTOU PIPE CHLD WINCH CONT";
     let script = format!("for s in {signals}; do kill -$s $PPID || exit 9; done; echo still");
-    let ran = run_with(&cache(), &spec(&script), &Cancel::new())
-        .await
-        .unwrap();
+    let ran = run_in(&cache(), &spec(&script)).await;
     assert_eq!(
         (ran.outcome.ending, &*ran.out),
         (exited(0), "still\n"),
@@ -323,10 +323,7 @@ async fn result_says_what_ended_the_shell() {
         ("trap 'exit 3' TERM; sleep 1000 & wait", SOON, None),
     ] {
         let spec = spec(script).timeout(Duration::from_secs(2)).grace(grace);
-        let outcome = run_with(&cache(), &spec, &Cancel::new())
-            .await
-            .unwrap()
-            .outcome;
+        let outcome = run_in(&cache(), &spec).await.outcome;
         assert!(
             matches!(outcome.ending, ScriptEnding::TimedOut { .. }),
             "{script}"

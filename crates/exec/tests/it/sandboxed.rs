@@ -2,9 +2,7 @@
 //! another sandbox serves the call. The crate `agent-bash-sandbox` tests how a sandbox withstands
 //! attacks.
 
-#![expect(clippy::panic, reason = "a test that fails may stop")]
-
-use crate::support::{self, FinishedRun, cache, options, run, run_with, spec};
+use crate::support::{self, cache, options, run, run_in, run_with, spec};
 use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, NotStarted, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
@@ -16,13 +14,6 @@ use std::sync::Arc;
 
 fn sandboxed(workspace: &TestWorkspace, script: &str) -> RunSpec {
     workspace.in_sandbox(spec(script), Tier::Base)
-}
-
-fn code(ran: &FinishedRun) -> i32 {
-    match ran.outcome.ending {
-        ScriptEnding::Exited { code } => code,
-        ref other => panic!("{other:?}"),
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +50,6 @@ async fn shell_of_another_sandbox_is_not_used() {
         warm_shells: 1,
         ..options()
     });
-    let cancel = Cancel::new();
     for round in 0..6 {
         let script = workspace.writes(&format!("{round}"));
         let mut spec = sandboxed(&workspace, &script);
@@ -67,7 +57,7 @@ async fn shell_of_another_sandbox_is_not_used() {
         if !is_sandboxed {
             spec = spec.sandbox(None);
         }
-        run_with(&cache, &spec, &cancel).await.unwrap();
+        run_in(&cache, &spec).await;
         assert_eq!(
             workspace.written(&format!("{round}")),
             (true, !is_sandboxed)
@@ -79,7 +69,7 @@ async fn shell_of_another_sandbox_is_not_used() {
         network: Network::On,
         ..workspace.plan()
     }));
-    run_with(&cache, &alone.pool(None), &cancel).await.unwrap();
+    run_in(&cache, &alone.pool(None)).await;
     assert_eq!(
         cache.warm_shells(),
         before,
@@ -121,20 +111,15 @@ async fn temporary_directory_is_private_and_removed_with_the_call() {
 async fn session_stays_in_its_sandbox() {
     let workspace = TestWorkspace::new();
     let cache = cache();
-    let cancel = Cancel::new();
     let name = SessionName("s".into());
     let call = |script: &str| sandboxed(&workspace, script).session(name.clone());
-    run_with(&cache, &call("kept=1; mkdir sub; cd sub"), &cancel)
-        .await
-        .unwrap();
+    run_in(&cache, &call("kept=1; mkdir sub; cd sub")).await;
     let script = workspace.writes("session");
-    let ran = run_with(
+    let ran = run_in(
         &cache,
         &call(&format!("echo $kept; pwd; cd ..; {script}")).enter_cwd(false),
-        &cancel,
     )
-    .await
-    .unwrap();
+    .await;
     assert_eq!(
         ran.out,
         format!("1\n{}\n", workspace.workspace.join("sub").display())
@@ -171,14 +156,14 @@ async fn refused_writes_of_an_unrecorded_read_only_call_are_observed() {
             (in_session(&script), vec![file.clone()]),
             (in_session("true"), Vec::new()),
         ] {
-            let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+            let ran = run_in(&cache, &call).await;
             let observed = ran.outcome.traced.as_ref();
             let observed = observed.map(|traced| traced.refused_writes.clone());
             assert_eq!(observed, Some(refused), "{tier:?}: {ran:?}");
         }
         // The negative control: a call that may write the workspace is not observed.
         let writing = workspace.in_sandbox(spec(&script), tier);
-        let ran = run_with(&cache, &writing, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &writing).await;
         assert_eq!(ran.outcome.traced, None, "{tier:?}");
     }
 }
@@ -216,7 +201,10 @@ async fn requested_library_is_not_loaded_before_the_sandbox() {
 async fn exit_codes_and_signals_are_the_scripts() {
     let workspace = TestWorkspace::new();
     assert_eq!(
-        code(&run(&sandboxed(&workspace, "exit 3")).await.unwrap()),
+        run(&sandboxed(&workspace, "exit 3"))
+            .await
+            .unwrap()
+            .exit_code(),
         3
     );
     let ran = run(&sandboxed(&workspace, "kill -TERM $$")).await.unwrap();
@@ -297,9 +285,7 @@ async fn unused_directory_is_removed_by_a_later_call() {
         directory: temp.path().to_owned(),
         ..options()
     });
-    run_with(&cache, &sandboxed(&workspace, "true"), &Cancel::new())
-        .await
-        .unwrap();
+    run_in(&cache, &sandboxed(&workspace, "true")).await;
     assert!(support::soon(|| !left.exists()).await);
 }
 
@@ -319,7 +305,7 @@ async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
     assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Base);
     assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Full);
     assert_eq!(cache.warm_shells(), 1);
-    let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+    let ran = run_in(&cache, &call).await;
     assert!(ran.outcome.sandbox.is_some(), "{ran:?}");
     assert_eq!(cache.warm_shells(), 0);
 

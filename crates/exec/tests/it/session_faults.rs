@@ -1,20 +1,13 @@
 //! Sessions with a shell that can no longer report, because of a script.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
-use crate::support::{FinishedRun, options, run_with, spec};
-use agent_bash_core::{Cancel, NoticeKind, ScriptEnding, SessionName};
+use crate::support::{FinishedRun, options, run_in, spec};
+use agent_bash_core::{ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 
 /// Runs a script in a session without a time limit.
 async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
     let spec = spec(script).session(SessionName("a".into())).timeout(None);
-    run_with(cache, &spec, &Cancel::new()).await.unwrap()
-}
-
-fn is_reset(ran: &FinishedRun) -> bool {
-    let mut notices = ran.outcome.notices.iter();
-    notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
+    run_in(cache, &spec).await
 }
 
 /// A shell that a script has broken is detected when the script ends.
@@ -30,11 +23,14 @@ async fn shell_that_cannot_report_is_replaced() {
         say(&cache, &export).await;
         let last = say(&cache, script).await;
         let is_lost = matches!(last.outcome.ending, ScriptEnding::Lost { .. });
-        assert!(is_lost && is_reset(&last), "{script}: {last:?}");
+        assert!(
+            is_lost && last.reset_reason().is_some(),
+            "{script}: {last:?}"
+        );
         let next = say(&cache, "echo $PWD $DIRECTORY").await;
         let kept = format!("/usr {}\n", directory.path().display());
         assert_eq!(
-            (next.out.as_str(), is_reset(&next)),
+            (next.out.as_str(), next.reset_reason().is_some()),
             (&*kept, false),
             "{script}"
         );
@@ -53,9 +49,12 @@ async fn shell_is_replaced_after_its_directory_was_removed() {
     let script = format!("cd /usr; rm -r {path}/agent-bash-session-*; (exit 3)");
     let last = say(&cache, &script).await;
     assert_eq!(last.outcome.ending, ScriptEnding::Exited { code: 3 });
-    assert!(!is_reset(&last));
+    assert!(last.reset_reason().is_none());
     let next = say(&cache, "pwd").await;
-    assert!(next.out == "/usr\n" && is_reset(&next), "{next:?}");
+    assert!(
+        next.out == "/usr\n" && next.reset_reason().is_some(),
+        "{next:?}"
+    );
 }
 
 /// If an alias replaces a word of the host's commands, the script still runs.
@@ -64,13 +63,19 @@ async fn shell_that_cannot_read_a_script_is_replaced() {
     let cache = ShellCache::new(options());
     say(&cache, "shopt -s expand_aliases; alias if=x {=y case=z").await;
     let ran = say(&cache, "echo out").await;
-    assert!(ran.out == "out\n" && !is_reset(&ran), "{ran:?}");
+    assert!(
+        ran.out == "out\n" && ran.reset_reason().is_none(),
+        "{ran:?}"
+    );
     let spec = spec("pwd")
         .session(SessionName("a".into()))
         .cwd("/usr")
         .enter_cwd(true);
-    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
-    assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
+    let ran = run_in(&cache, &spec).await;
+    assert!(
+        ran.out == "/usr\n" && ran.reset_reason().is_some(),
+        "{ran:?}"
+    );
 }
 
 /// A shell without the array that its loop needs is replaced, too.
@@ -80,7 +85,10 @@ async fn shell_without_dirstack_is_replaced() {
     let ran = say(&cache, "cd /usr; unset DIRSTACK; (exit 3)").await;
     assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
     let ran = say(&cache, "pwd").await;
-    assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
+    assert!(
+        ran.out == "/usr\n" && ran.reset_reason().is_some(),
+        "{ran:?}"
+    );
 }
 
 /// The negative control: a shell that is only slow is not replaced.
@@ -89,7 +97,7 @@ async fn slow_shell_is_not_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "x=5; sleep 1.5; (exit 3)").await;
     assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
-    assert!(!is_reset(&ran));
+    assert!(ran.reset_reason().is_none());
     for _ in 0..3 {
         let ran = say(&cache, r#"set -u; echo $x "${__ab[@]}""#).await;
         assert_eq!(ran.out, "5\n");

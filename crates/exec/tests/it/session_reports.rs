@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, options, run_with, spec};
-use agent_bash_core::{Cancel, ScriptEnding, SessionName};
+use crate::support::{FinishedRun, options, run_in, spec};
+use agent_bash_core::{ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const FORGE: &str = r#"
 async fn say(cache: &ShellCache, script: &str, limit: Duration) -> FinishedRun {
     let name = SessionName("a".into());
     let spec = spec(script).session(name).timeout(Some(limit));
-    run_with(cache, &spec, &Cancel::new()).await.unwrap()
+    run_in(cache, &spec).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, FinishedRun, SOON, marked, options, run_with, soon};
+use crate::support::{Collect, FinishedRun, SOON, marked, options, run_in, run_with, soon};
 use agent_bash_core::{
     Cancel, ConsumerFlow, Executor, Notice, NoticeKind, OutputConsumer, RunSpec, ScriptEnding,
     SessionName, StreamId, Streams, SurvivorPolicy,
@@ -23,7 +23,7 @@ fn spec(script: &str, survivors: SurvivorPolicy, census: &Census) -> RunSpec {
 }
 
 async fn say(cache: &ShellCache, spec: &RunSpec) -> FinishedRun {
-    run_with(cache, spec, &Cancel::new()).await.unwrap()
+    run_in(cache, spec).await
 }
 
 /// True if the process with a printed pid is alive.

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{SOON, command, environment, options, run_with, soon, spec};
+use crate::support::{SOON, command, environment, options, run_in, soon, spec};
 use agent_bash_core::{Cancel, Environment, RunSpec, ScriptEnding, SessionName, Streams};
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -50,7 +50,7 @@ async fn output_of_a_call_begins_with_output_of_its_shell() {
         for options in [options(), warm()] {
             let cache = ShellCache::new(options);
             for _ in 0..2 {
-                let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+                let ran = run_in(&cache, &spec).await;
                 assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
                 assert_eq!((&*lines(&ran.out), &*lines(&ran.err)), (out, err));
             }
@@ -65,7 +65,7 @@ async fn session_starts_without_the_capture() {
     let cache = ShellCache::new(options());
     for _ in 0..2 {
         let spec = noisy("echo ran; echo err >&2", dir.path()).session(SessionName("a".into()));
-        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &spec).await;
         assert_eq!((&*ran.out, &*ran.err), ("ran\n", "err\n"));
         assert!(ran.outcome.notices.is_empty(), "{:?}", ran.outcome.notices);
     }
@@ -115,9 +115,7 @@ async fn warning_equals_the_warning_of_bash() {
     let bash = String::from_utf8([bash.stderr, bash.stdout].concat()).unwrap();
     assert!(bash.contains("warning"), "{bash}");
     for _ in 0..20 {
-        let ran = run_with(&ShellCache::new(options()), &spec, &Cancel::new())
-            .await
-            .unwrap();
+        let ran = run_in(&ShellCache::new(options()), &spec).await;
         assert_eq!(ran.out, bash);
     }
 }

@@ -7,10 +7,15 @@
     clippy::allow_attributes,
     reason = "each test file uses its part"
 )]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails may stop"
+)]
 
 use agent_bash_core::{
-    Cancel, ConsumerFlow, Environment, Executor, NotStarted, Outcome, OutputConsumer, RunSpec,
-    StreamId, Streams,
+    Cancel, ConsumerFlow, Environment, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer,
+    RunSpec, ScriptEnding, StreamId, Streams,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -98,6 +103,25 @@ pub(crate) struct FinishedRun {
     pub(crate) outcome: Outcome,
 }
 
+impl FinishedRun {
+    /// Returns the exit code of a script that exited.
+    pub(crate) fn exit_code(&self) -> i32 {
+        match &self.outcome.ending {
+            ScriptEnding::Exited { code } => *code,
+            other => panic!("{other:?}: {}", self.err),
+        }
+    }
+
+    /// Returns the reason why the session of the call got a new shell, if it did.
+    pub(crate) fn reset_reason(&self) -> Option<&str> {
+        let mut notices = self.outcome.notices.iter();
+        notices.find_map(|notice| match &notice.kind {
+            NoticeKind::SessionReset { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+    }
+}
+
 pub(crate) async fn run(spec: &RunSpec) -> Result<FinishedRun, NotStarted> {
     run_with(&cache(), spec, &Cancel::new()).await
 }
@@ -114,4 +138,9 @@ pub(crate) async fn run_with(
         err: String::from_utf8_lossy(&collect.err).into_owned(),
         outcome,
     })
+}
+
+/// Runs a call that must start.
+pub(crate) async fn run_in(cache: &ShellCache, spec: &RunSpec) -> FinishedRun {
+    run_with(cache, spec, &Cancel::new()).await.unwrap()
 }

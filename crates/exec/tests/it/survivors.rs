@@ -5,7 +5,7 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{SOON, cache, command, marked, options, run, run_with, soon};
+use crate::support::{SOON, cache, command, marked, options, run, run_in, run_with, soon};
 use agent_bash_core::{
     Cancel, Clock, ConsumerFlow, Executor, NoticeKind, OutputConsumer, ScriptEnding, StreamId,
     Streams, SurvivorPolicy, Timestamp,
@@ -297,7 +297,7 @@ async fn kill_policy_ends_survivors() {
     ] {
         let census = Census::new();
         let spec = marked(script, &census).survivors(SurvivorPolicy::Kill);
-        let ran = run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache(), &spec).await;
         assert_eq!(census.commands(), [], "{script}");
         assert_eq!(
             ran.outcome.ending,
@@ -323,7 +323,7 @@ async fn wait_policy_waits_for_survivors_of_a_call() {
     ] {
         let census = Census::new();
         let spec = marked(script, &census).survivors(SurvivorPolicy::Wait);
-        let ran = run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache(), &spec).await;
         assert_eq!(census.commands(), [], "{script}");
         assert_eq!(
             (&*ran.out, ran.outcome.survivors.len()),

@@ -4,7 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, cache, options, run, run_with, soon, spec};
+use crate::support::{FinishedRun, cache, options, run, run_in, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
 use agent_bash_changes::{ChangeSet, Store, StoreLimits};
 use agent_bash_core::changes::{ChangesLevel, TraceState};
@@ -157,15 +157,12 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
         warm_shells: 1,
         ..options()
     });
-    let cancel = Cancel::new();
     for name in ["one", "two", "three"] {
         let set = workspace.set();
         let plain = spec("echo x >plain").cwd(workspace.root.clone());
-        run_with(&cache, &plain, &cancel).await.unwrap();
+        run_in(&cache, &plain).await;
         let script = format!("echo x >>{name}");
-        let ran = run_with(&cache, &workspace.traced(&script, &set), &cancel)
-            .await
-            .unwrap();
+        let ran = run_in(&cache, &workspace.traced(&script, &set)).await;
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         let record = SetFiles::of(&set);
         assert!(record.keeps(&format!("content of {name}\n")), "{name}");
@@ -184,7 +181,7 @@ async fn traced_warm_shell_starts_before_its_call() {
         ..options()
     });
     let spec = workspace.traced("echo $PPID", &workspace.set());
-    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+    let ran = run_in(&cache, &spec).await;
     let supervisor = ran.out.trim().to_owned();
     let reads = || {
         let shell = children(&supervisor).concat();
@@ -418,7 +415,7 @@ async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
         ..options()
     });
     let spec = workspace.traced("echo x >>one; echo ran", &set);
-    let ran = run_with(&alone, &spec, &Cancel::new()).await.unwrap();
+    let ran = run_in(&alone, &spec).await;
     let incomplete_reason = ran
         .outcome
         .traced

@@ -9,7 +9,7 @@
 )]
 
 use crate::support::driven_clock::DrivenClock;
-use crate::support::{FinishedRun, cache, command, options, run, run_with, soon, spec};
+use crate::support::{FinishedRun, cache, command, options, run, run_in, run_with, soon, spec};
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
@@ -150,15 +150,13 @@ fn warm_cache() -> ShellCache {
 /// the shell.
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
-    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let cache = warm_cache();
     let mut workspace = TrialWorkspace::new();
     let theirs = tempfile::tempdir().unwrap();
     fs::create_dir_all(workspace.root.join("d/e")).unwrap();
     fs::write(workspace.root.join("gone"), "").unwrap();
     let look = "cat file; ls -R; ls ../root/d; echo by $PPID >>file; echo new >new";
-    let first = run_with(&cache, &workspace.trial(look), &cancel)
-        .await
-        .unwrap();
+    let first = run_in(&cache, &workspace.trial(look)).await;
     let by = |workspace: &TrialWorkspace| fs::read_to_string(workspace.upper.join("file")).unwrap();
     let first_by = by(&workspace);
     assert!(first.outcome.held_back, "{first:?}");
@@ -177,9 +175,7 @@ async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
         .unwrap();
         fs::create_dir_all(workspace.root.join(format!("d/e{round}"))).unwrap();
         workspace.renew();
-        let ran = run_with(&cache, &workspace.trial(look), &cancel)
-            .await
-            .unwrap();
+        let ran = run_in(&cache, &workspace.trial(look)).await;
         let made: Vec<_> = (0..=round).map(|n| format!("made{n}")).collect();
         let made = made.join("\n");
         let expect =
@@ -206,7 +202,7 @@ async fn trial_has_the_hosts_mounts_at_its_start() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let cache = warm_cache();
     let mut workspace = TrialWorkspace::new();
     let outside = tempfile::tempdir().unwrap();
     let by = "echo $PPID; ls";
@@ -218,9 +214,7 @@ async fn trial_has_the_hosts_mounts_at_its_start() {
             fs::write(outside.path().join("mounted"), "").unwrap();
         }
         workspace.renew();
-        let ran = run_with(&cache, &workspace.trial(&script), &cancel)
-            .await
-            .unwrap();
+        let ran = run_in(&cache, &workspace.trial(&script)).await;
         assert!(ran.outcome.held_back, "{ran:?}");
         assert_eq!(ran.out.ends_with("mounted\n"), is_mounted, "{ran:?}");
         printed.push(ran.out.lines().next().unwrap().to_owned());
@@ -238,7 +232,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let cache = warm_cache();
     let mut workspace = TrialWorkspace::new();
     let below = workspace.root.join("below");
     fs::create_dir(&below).unwrap();
@@ -248,7 +242,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
         let error = run_with(
             &cache,
             &workspace.trial("echo x >ran; echo x >below/ran"),
-            &cancel,
+            &Cancel::new(),
         )
         .await;
         let error = error.unwrap_err().to_string();
@@ -257,9 +251,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
         assert!(!workspace.root.join("ran").exists() && !below.join("ran").exists());
         assert!(command("umount").arg(&below).status().unwrap().success());
         workspace.renew();
-        let ran = run_with(&cache, &workspace.trial("echo x >ran"), &cancel)
-            .await
-            .unwrap();
+        let ran = run_in(&cache, &workspace.trial("echo x >ran")).await;
         assert!(ran.outcome.held_back && !workspace.root.join("ran").exists());
         assert!(soon(|| cache.warm_shells() > 0).await);
     }
@@ -269,7 +261,6 @@ async fn mount_below_the_workspace_refuses_a_trial() {
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shells_for_trials_serve_only_trials() {
     let cache = warm_cache();
-    let cancel = Cancel::new();
     for round in 0..4 {
         let workspace = TrialWorkspace::new();
         let mut spec = workspace.trial("echo x >written");
@@ -277,7 +268,7 @@ async fn warm_shells_for_trials_serve_only_trials() {
         if !is_trial {
             spec = spec.trial(None);
         }
-        let ran = run_with(&cache, &spec, &cancel).await.unwrap();
+        let ran = run_in(&cache, &spec).await;
         assert_eq!(ran.outcome.held_back, is_trial);
         assert_eq!(workspace.is_as_it_was(), is_trial, "{ran:?}");
         assert!(soon(|| cache.warm_shells() > 0).await);
@@ -292,7 +283,6 @@ async fn no_process_outlives_a_trial() {
         warm_shells: 1,
         ..options()
     });
-    let cancel = Cancel::new();
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
         let workspace = TrialWorkspace::new();
@@ -304,7 +294,7 @@ async fn no_process_outlives_a_trial() {
         let ran = if round == 0 {
             run(&spec.survivors(policy)).await.unwrap()
         } else {
-            let ran = run_with(&waiting, &spec.survivors(policy), &cancel).await;
+            let ran = run_with(&waiting, &spec.survivors(policy), &Cancel::new()).await;
             assert!(soon(|| waiting.warm_shells() > 0).await);
             ran.unwrap()
         };
@@ -363,12 +353,12 @@ async fn stages_variables_and_directories_are_reported() {
         .extend([("KEPT".into(), Some("kept".into()))]);
     let spec = spec.report_stages(true);
     // Cold, in a shell that waited, and as without a trial.
-    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let cache = warm_cache();
     for (round, is_trial) in [true, true, false].into_iter().enumerate() {
         workspace.renew();
         let again = workspace.trial(&spec.script).trial;
         let spec = spec.clone().trial(again.filter(|_| is_trial));
-        let ran = run_with(&cache, &spec, &cancel).await.unwrap();
+        let ran = run_in(&cache, &spec).await;
         let stages = ran.outcome.stages.iter().flatten();
         let codes: Vec<i32> = stages.map(|stage| stage.code).collect();
         assert_eq!(
@@ -418,7 +408,6 @@ async fn trial_without_an_overlay_runs_nothing() {
         supervisor: Supervisor::fallback(),
         ..options()
     });
-    let cancel = Cancel::new();
     let missing = spec.clone().trial(Arc::new(Overlay {
         root: workspace.root.clone(),
         upper: workspace.upper.join("missing"),
@@ -431,7 +420,7 @@ async fn trial_without_an_overlay_runs_nothing() {
         (warm_cache(), &missing, "missing`: No such file"),
         (alone, &spec, "supervisor"),
     ] {
-        let error = run_with(&cache, spec, &cancel).await.unwrap_err();
+        let error = run_with(&cache, spec, &Cancel::new()).await.unwrap_err();
         let reason = match &error {
             NotStarted::Trial { reason } => reason.clone(),
             other => format!("not as a trial: {other:?}"),
@@ -439,7 +428,9 @@ async fn trial_without_an_overlay_runs_nothing() {
         assert!(reason.contains(step), "{reason}");
         assert!(workspace.is_as_it_was());
     }
-    let job = cache().start_job(&spec, JobStdin::Null, &cancel).await;
+    let job = cache()
+        .start_job(&spec, JobStdin::Null, &Cancel::new())
+        .await;
     let refused = matches!(job, Err(JobError::NotStarted(NotStarted::Trial { .. })));
     assert!(refused && workspace.is_as_it_was());
 }

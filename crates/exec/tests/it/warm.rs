@@ -1,13 +1,11 @@
 //! Warm shells: the result is the same as after a cold start, only sooner, and no state leaks from
 //! call to call.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
 use crate::support::driven_clock::DrivenClock;
-use crate::support::{self, options, run_with, spec};
+use crate::support::{self, options, run_in, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::ChangesLevel;
-use agent_bash_core::{Cancel, Limits, RunSpec, ScriptEnding};
+use agent_bash_core::{Limits, RunSpec, ScriptEnding};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
@@ -31,7 +29,7 @@ async fn until_warm(cache: &ShellCache, wanted: usize) {
 }
 
 async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
-    let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
+    let ran = run_in(cache, spec).await;
     assert_eq!(
         ran.outcome.ending,
         ScriptEnding::Exited { code: 0 },
@@ -51,7 +49,7 @@ async fn first_call_fills_the_pool_and_each_shell_serves_once() {
     let mut pids = vec![first.split(' ').next().unwrap().to_owned()];
     for _ in 0..6 {
         let spec = spec("echo $$; echo \"[$x]\" $PWD $-; alias; echo $SECONDS");
-        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &spec).await;
         let lines: Vec<&str> = ran.out.lines().collect();
         assert_eq!(lines[1..lines.len() - 1], ["[] /tmp hBc"]);
         // Bash subtracts whole seconds of the clock: one may begin during the shortest call.
@@ -150,7 +148,7 @@ async fn call_variables_are_equal_in_warm_and_new_shells() {
             "env | grep -c -e ^FOO= -e ^A-B=; echo \"$FOO\"; echo \"${HOME-unset}\"; printf %q \"$IFS\"",
         );
         call.env.changes.insert(name.into(), value.map(Into::into));
-        let warm = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+        let warm = run_in(&cache, &call).await;
         let cold = support::run(&call).await.unwrap();
         assert_eq!((warm.out, warm.err), (cold.out, cold.err), "{name}");
         until_warm(&cache, 2).await;

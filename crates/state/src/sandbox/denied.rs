@@ -352,7 +352,7 @@ fn path_before(text: &str) -> Option<&str> {
 }
 
 /// Returns the file at the end of a sentence about a new file: `a` in `cannot create a` (dash),
-/// `can't create a` (BusyBox, the assembler) and `cannot open output file a` (the linker).
+/// `can't create a` (`BusyBox`, the assembler) and `cannot open output file a` (the linker).
 fn created_file(sentence: &str) -> Option<&str> {
     /// Without the first letter, whose case varies.
     const PHRASES: [&str; 3] = ["annot create", "an't create", "utput file"];

@@ -57,8 +57,8 @@ fn output_of_a_job_is_awaited_until_a_condition_is_met() -> Result<()> {
     Ok(())
 }
 
-/// A server whose output goes elsewhere is a job without a stored output: the model can wait for its
-/// port, and reads whether it runs.
+/// A server whose output goes elsewhere is a job without a stored output: the model can wait for
+/// its port, and reads whether it runs.
 #[test]
 fn survivor_without_stored_output_is_awaited_and_described() -> Result<()> {
     let world = world()?;

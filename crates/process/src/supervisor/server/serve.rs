@@ -11,7 +11,7 @@ mod survivors;
 use self::lone_shell::LoneShell;
 use super::direct::InheritedState;
 use super::finishing::Finishing;
-use super::job::{Job, JobProcesses, SupervisorRequest};
+use super::job::{Job, JobProcesses};
 use super::ladder::Ladder;
 use super::launch::ShellStarter;
 use super::reaped::ReapOutcome;
@@ -304,15 +304,13 @@ impl Server {
         let Some(mut job) = self.job.take() else {
             return;
         };
-        let requests = job.receive(|| self.survivors());
-        if !requests.is_empty() && !empty {
+        let graces = job.receive(|| self.survivors());
+        if !graces.is_empty() && !empty {
             job.end_requested(self.running_shell().is_none());
         }
-        let due = job.due(now()).map(SupervisorRequest::End);
-        for SupervisorRequest::End(grace) in requests.into_iter().chain(due) {
-            if !empty {
-                self.terminate(grace, false);
-            }
+        let due = job.due(now());
+        for grace in graces.into_iter().chain(due).filter(|_| !empty) {
+            self.terminate(grace, false);
         }
         let has_stuck_processes = self
             .ladder

@@ -2,6 +2,7 @@
 
 use super::lone_shell::LoneShell;
 use super::{HostRelation, Server, now};
+use crate::proc_scan::has_terminal_open;
 use crate::supervisor::protocol::{AdoptOptions, Event};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
@@ -273,7 +274,9 @@ impl Server {
         };
         let mut survivors = describe(&members, &shell.pipes, &shell.startup_argument);
         if let Some(terminal) = &shell.terminal {
-            terminal.mark_holders(&mut survivors);
+            for survivor in &mut survivors {
+                survivor.holds_output = has_terminal_open(survivor.pid.cast_signed(), terminal);
+            }
         }
         survivors
     }
