@@ -3,7 +3,7 @@
 
 use crate::support::census::Census;
 use crate::support::{
-    self, FinishedRun, SOON, command, marked, options, run_in, run_with, soon, spec,
+    self, FinishedRun, SOON, cache_with, command, marked, options, run_in, run_with, soon, spec,
 };
 use agent_bash_core::{
     Cancel, Clock, NoticeKind, Outcome, RunSpec, ScriptEnding, SessionName, Shell, Streams,
@@ -133,10 +133,7 @@ async fn dropping_the_cache_ends_what_it_has() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
-    let cache = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::at("/bin/true"),
-        ..options()
-    });
+    let cache = cache_with(|it| it.supervisor = Supervisor::at("/bin/true"));
     let ran = run_in(&cache, &spec("echo $AGENT_BASH_CALL")).await;
     assert!(
         ran.out.starts_with(&std::process::id().to_string()),
@@ -145,10 +142,7 @@ async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
     );
     let printed = reason(&ran.outcome).unwrap();
     assert!(printed.contains("ended before it answered"), "{printed}");
-    let missing = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::at("/nope/supervisor"),
-        ..options()
-    });
+    let missing = cache_with(|it| it.supervisor = Supervisor::at("/nope/supervisor"));
     let ran = run_in(&missing, &spec("echo hi")).await;
     assert_eq!(ran.out, "hi\n");
     assert!(

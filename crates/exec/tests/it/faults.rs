@@ -5,12 +5,12 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, SOON, cache, marked, options, run, run_in, run_with, soon, spec};
+use crate::support::{Collect, SOON, cache, cache_with, marked, run, run_in, run_with, soon, spec};
 use agent_bash_core::{
     Cancel, ConsumerFlow, Environment, Executor, OutputConsumer, RunSpec, ScriptEnding, Shell,
     StreamId, Streams, SurvivorPolicy,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_exec::ShellCache;
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -173,10 +173,7 @@ async fn missing_program_is_not_started() {
 }
 
 fn supervised_by(program: &Path) -> ShellCache {
-    ShellCache::new(ShellCacheOptions {
-        supervisor: agent_bash_process::supervisor::Supervisor::at(program),
-        ..options()
-    })
+    cache_with(|it| it.supervisor = agent_bash_process::supervisor::Supervisor::at(program))
 }
 
 /// Checks only leftovers; `fallback.rs` shows that the calls run.
@@ -352,10 +349,7 @@ async fn slow_consumer_slows_the_producer_and_no_timer() {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
     let clock = Arc::new(DrivenClock::new());
-    let cache = ShellCache::new(ShellCacheOptions {
-        clock: clock.clone(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.clock = clock.clone());
     let spec = marked(COUNTING_WRITER, &census)
         .cwd(dir.path().to_path_buf())
         .timeout(LIMIT)
@@ -395,10 +389,7 @@ async fn fast_consumer_does_not_slow_the_producer() {
 async fn concurrent_calls_do_not_interfere() {
     const CALLS: usize = 64;
     for warm_shells in [0, 4] {
-        let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-            warm_shells,
-            ..options()
-        }));
+        let cache = Arc::new(cache_with(|it| it.warm_shells = warm_shells));
         let dir = tempfile::tempdir().unwrap();
         let mut calls = tokio::task::JoinSet::new();
         for number in 0..CALLS {

@@ -5,13 +5,12 @@
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{
-    FinishedRun, SOON, cache, command, marked, options, run_in, run_with, soon, spec,
+    FinishedRun, SOON, cache, cache_with, command, marked, run_in, run_with, soon, spec,
 };
 use agent_bash_core::{
     Cancel, ConsumerFlow, Executor, Outcome, OutputConsumer, RunSpec, ScriptEnding, StreamId,
     Streams,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,10 +112,7 @@ async fn stopped_processes_are_woken_to_end() {
 async fn output_before_a_timeout_is_in_the_result() {
     let census = Census::new();
     let clock = Arc::new(DrivenClock::new());
-    let cache = ShellCache::new(ShellCacheOptions {
-        clock: clock.clone(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.clock = clock.clone());
     let spec = patient("echo one; echo two >&2; printf three; sleep 1000", &census);
     let call = tokio::spawn(async move { run_with(&cache, &spec, &Cancel::new()).await });
     census.wait_for("sleep").await;

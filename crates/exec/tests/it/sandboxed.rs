@@ -2,10 +2,9 @@
 //! another sandbox serves the call. The crate `agent-bash-sandbox` tests how a sandbox withstands
 //! attacks.
 
-use crate::support::{self, cache, options, run, run_in, run_with, spec};
+use crate::support::{self, cache, cache_with, run, run_in, run_with, spec};
 use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, NotStarted, RunSpec, ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
@@ -46,10 +45,7 @@ async fn only_the_workspace_is_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_of_another_sandbox_is_not_used() {
     let workspace = TestWorkspace::new();
-    let cache = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let cache = cache_with(|it| it.warm_shells = 1);
     for round in 0..6 {
         let script = workspace.writes(&format!("{round}"));
         let mut spec = sandboxed(&workspace, &script);
@@ -228,10 +224,7 @@ async fn enforcement_is_known_before_the_first_call() {
         Some(found)
     );
     // Without a supervisor there is no sandbox.
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     assert!(matches!(
         alone.sandbox_report().await,
         Err(NotStarted::SandboxLacks { .. })
@@ -281,10 +274,7 @@ async fn unused_directory_is_removed_by_a_later_call() {
     let temp = tempfile::tempdir().unwrap();
     let left = temp.path().join("agent-bash-sandbox-1-0");
     fs::create_dir_all(left.join("tmp")).unwrap();
-    let cache = ShellCache::new(ShellCacheOptions {
-        directory: temp.path().to_owned(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.directory = temp.path().to_owned());
     run_in(&cache, &sandboxed(&workspace, "true")).await;
     assert!(support::soon(|| !left.exists()).await);
 }

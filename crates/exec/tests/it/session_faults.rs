@@ -1,8 +1,8 @@
 //! Sessions with a shell that can no longer report, because of a script.
 
-use crate::support::{FinishedRun, options, run_in, spec};
+use crate::support::{FinishedRun, cache_with, options, run_in, spec};
 use agent_bash_core::{ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_exec::ShellCache;
 
 /// Runs a script in a session without a time limit.
 async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
@@ -15,10 +15,7 @@ async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
 async fn shell_that_cannot_report_is_replaced() {
     for script in ["set -n", "set -r", "enable -n printf"] {
         let directory = tempfile::tempdir().unwrap();
-        let cache = ShellCache::new(ShellCacheOptions {
-            directory: directory.path().to_owned(),
-            ..options()
-        });
+        let cache = cache_with(|it| it.directory = directory.path().to_owned());
         let export = format!("cd /usr; export DIRECTORY={}", directory.path().display());
         say(&cache, &export).await;
         let last = say(&cache, script).await;
@@ -41,10 +38,7 @@ async fn shell_that_cannot_report_is_replaced() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_is_replaced_after_its_directory_was_removed() {
     let directory = tempfile::tempdir().unwrap();
-    let cache = ShellCache::new(ShellCacheOptions {
-        directory: directory.path().to_owned(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.directory = directory.path().to_owned());
     let path = directory.path().display();
     let script = format!("cd /usr; rm -r {path}/agent-bash-session-*; (exit 3)");
     let last = say(&cache, &script).await;

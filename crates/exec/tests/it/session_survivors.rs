@@ -5,7 +5,9 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, FinishedRun, SOON, marked, options, run_in, run_with, soon};
+use crate::support::{
+    Collect, FinishedRun, SOON, cache_with, marked, options, run_in, run_with, soon,
+};
 use agent_bash_core::{
     Cancel, ConsumerFlow, Executor, Notice, NoticeKind, OutputConsumer, RunSpec, ScriptEnding,
     SessionName, StreamId, Streams, SurvivorPolicy,
@@ -284,10 +286,7 @@ async fn wait_policy_ends_with_the_time_limit_and_the_shell_continues() {
         let census = Census::new();
         let clock = Arc::new(DrivenClock::new());
         let cancel = Cancel::new();
-        let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-            clock: clock.clone(),
-            ..options()
-        }));
+        let cache = Arc::new(cache_with(|it| it.clock = clock.clone()));
         let directory = tempfile::tempdir().unwrap();
         let returned = directory.path().join("returned");
         let script = format!("x=5; sleep 1000 & echo $!; : >{}", returned.display());

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{SOON, command, environment, options, run_in, soon, spec};
+use crate::support::{SOON, cache_with, command, environment, options, run_in, soon, spec};
 use agent_bash_core::{Cancel, Environment, RunSpec, ScriptEnding, SessionName, Streams};
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -78,10 +78,7 @@ async fn output_of_a_job_begins_with_output_of_its_shell() {
         dir.path().join("jobs"),
         Arc::new(SystemClock::new()),
     ));
-    let cache = ShellCache::new(ShellCacheOptions {
-        jobs: Some(Arc::new(jobs)),
-        ..options()
-    });
+    let cache = cache_with(|it| it.jobs = Some(Arc::new(jobs)));
     let spec = noisy("unset BASH_ENV; echo ran", dir.path());
     let job = cache
         .start_job(&spec, JobStdin::Null, &Cancel::new())

@@ -40,6 +40,12 @@ pub(crate) fn cache() -> ShellCache {
     ShellCache::new(options())
 }
 
+pub(crate) fn cache_with(set: impl FnOnce(&mut ShellCacheOptions)) -> ShellCache {
+    let mut options = options();
+    set(&mut options);
+    ShellCache::new(options)
+}
+
 /// Returns a command that runs outside of the cache, for comparison or as a host.
 #[expect(
     clippy::disallowed_methods,
@@ -110,6 +116,12 @@ impl FinishedRun {
             ScriptEnding::Exited { code } => *code,
             other => panic!("{other:?}: {}", self.err),
         }
+    }
+
+    /// Returns the reason why the record of the call's changes is incomplete, if it is.
+    pub(crate) fn incomplete_reason(&self) -> Option<&str> {
+        let traced = self.outcome.traced.as_ref();
+        traced.and_then(|traced| traced.incomplete_reason.as_deref())
     }
 
     /// Returns the reason why the session of the call got a new shell, if it did.

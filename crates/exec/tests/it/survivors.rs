@@ -5,12 +5,11 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{SOON, cache, command, marked, options, run, run_in, run_with, soon};
+use crate::support::{SOON, cache, cache_with, command, marked, run, run_in, run_with, soon};
 use agent_bash_core::{
     Cancel, Clock, ConsumerFlow, Executor, NoticeKind, OutputConsumer, ScriptEnding, StreamId,
     Streams, SurvivorPolicy, Timestamp,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use async_trait::async_trait;
 use std::fs::{self, File};
@@ -182,10 +181,7 @@ async fn hand_over(streams: Streams) {
     let spec = marked(WRITER, &census)
         .cwd(dir.path().to_path_buf())
         .streams(streams);
-    let cache = ShellCache::new(ShellCacheOptions {
-        survivor_quota: u64::MAX,
-        ..options()
-    });
+    let cache = cache_with(|it| it.survivor_quota = u64::MAX);
     let mut consumer = ToFiles::new(dir.path(), true);
     let outcome = cache
         .run(&spec, &mut consumer, &Cancel::new())
@@ -241,10 +237,7 @@ async fn late_output(hands_out: bool, survivor_quota: u64) -> String {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
     let spec = marked(LATE_WRITER, &census).cwd(dir.path().to_path_buf());
-    let cache = ShellCache::new(ShellCacheOptions {
-        survivor_quota,
-        ..options()
-    });
+    let cache = cache_with(|it| it.survivor_quota = survivor_quota);
     let mut consumer = ToFiles::new(dir.path(), hands_out);
     cache
         .run(&spec, &mut consumer, &Cancel::new())
@@ -340,10 +333,7 @@ async fn wait_policy_ends_with_the_calls_time_limit() {
         let census = Census::new();
         let clock = Arc::new(DrivenClock::new());
         let cancel = Cancel::new();
-        let cache = ShellCache::new(ShellCacheOptions {
-            clock: clock.clone(),
-            ..options()
-        });
+        let cache = cache_with(|it| it.clock = clock.clone());
         let spec = marked("sleep 1000 & echo hi", &census)
             .survivors(SurvivorPolicy::Wait)
             .timeout(LIMIT);
@@ -401,10 +391,7 @@ async fn process_that_ends_with_the_call_is_not_a_survivor() {
         ("(sleep 0.1; echo late) & echo hi", "hi\nlate\n"),
     ] {
         let census = Census::new();
-        let cache = ShellCache::new(ShellCacheOptions {
-            clock: Arc::new(PatientClock(SystemClock::new())),
-            ..options()
-        });
+        let cache = cache_with(|it| it.clock = Arc::new(PatientClock(SystemClock::new())));
         let ran = run_with(&cache, &marked(script, &census), &Cancel::new()).await;
         let ran = ran.unwrap();
         assert_eq!(ran.outcome.survivors, [], "{script}");

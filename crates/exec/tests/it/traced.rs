@@ -4,13 +4,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, cache, options, run, run_in, run_with, soon, spec};
+use crate::support::{FinishedRun, cache, cache_with, run, run_in, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
 use agent_bash_changes::{ChangeSet, Store, StoreLimits};
 use agent_bash_core::changes::{ChangesLevel, TraceState};
 use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -153,10 +152,7 @@ async fn nothing_else_of_a_call_is_different() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shells_that_wait_record_each_into_the_set_of_its_call() {
     let workspace = TestWorkspace::with(FILES);
-    let cache = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let cache = cache_with(|it| it.warm_shells = 1);
     for name in ["one", "two", "three"] {
         let set = workspace.set();
         let plain = spec("echo x >plain").cwd(workspace.root.clone());
@@ -176,10 +172,7 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn traced_warm_shell_starts_before_its_call() {
     let workspace = TestWorkspace::with(FILES);
-    let cache = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let cache = cache_with(|it| it.warm_shells = 1);
     let spec = workspace.traced("echo $PPID", &workspace.set());
     let ran = run_in(&cache, &spec).await;
     let supervisor = ran.out.trim().to_owned();
@@ -264,10 +257,7 @@ async fn persistent_shell_is_untraced_once_a_command_takes_privileges() {
     assert_eq!((&*taking.out, reset(&taking)), ("01\n", 1), "{taking:?}");
     // The untraced shell remains, and the result reports it.
     let later = say("echo $kept; echo x >>one", false).await;
-    let incomplete_reason = later
-        .outcome
-        .traced
-        .and_then(|traced| traced.incomplete_reason);
+    let incomplete_reason = later.incomplete_reason();
     assert!(incomplete_reason.is_some_and(|why| why.contains("cannot be traced")));
     let again = say(gives_up, true).await;
     assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
@@ -410,26 +400,16 @@ async fn refused_move_of_a_directory_with_a_protected_file_stores_no_state() {
 async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
     let workspace = TestWorkspace::with(FILES);
     let set = workspace.set();
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     let spec = workspace.traced("echo x >>one; echo ran", &set);
     let ran = run_in(&alone, &spec).await;
-    let incomplete_reason = ran
-        .outcome
-        .traced
-        .and_then(|traced| traced.incomplete_reason);
+    let incomplete_reason = ran.incomplete_reason();
     assert_eq!(ran.out, "ran\n");
     assert!(incomplete_reason.is_some_and(|why| why.contains("supervisor")));
     // The directory is not a change set.
     let missing = spec.trace(Some(workspace.root.join("d")));
     let ran = run(&missing).await.unwrap();
-    let incomplete_reason = ran
-        .outcome
-        .traced
-        .and_then(|traced| traced.incomplete_reason);
-    assert!(incomplete_reason.is_some() && ran.out == "ran\n");
+    assert!(ran.incomplete_reason().is_some() && ran.out == "ran\n");
 }
 
 /// Each file with its attributes and its content.
@@ -511,9 +491,6 @@ async fn every_call_that_changes_files_is_seen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whether_calls_can_be_watched_is_known_before() {
     assert_eq!(cache().check_recording().await, Ok(()));
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     assert!(alone.check_recording().await.is_err());
 }

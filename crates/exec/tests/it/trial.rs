@@ -2,14 +2,10 @@
 //! other respects, a call with a trial is like one without. The crate `agent-bash-sandbox` tests
 //! the mounts of a trial.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that fails may stop"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::driven_clock::DrivenClock;
-use crate::support::{FinishedRun, cache, command, options, run, run_in, run_with, soon, spec};
+use crate::support::{cache, cache_with, command, run, run_in, run_with, soon, spec};
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
@@ -69,20 +65,17 @@ impl TrialWorkspace {
     }
 }
 
-fn code(ran: &FinishedRun) -> i32 {
-    match ran.outcome.ending {
-        ScriptEnding::Exited { code } => code,
-        ref other => panic!("{other:?}"),
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_changes_are_visible_to_the_call_and_not_applied() {
     let workspace = TrialWorkspace::new();
     let ran = run(&workspace.trial("echo new >>file; echo more >more; cat file more; exit 3"))
         .await
         .unwrap();
-    assert_eq!((&*ran.out, code(&ran)), ("old\nnew\nmore\n", 3), "{ran:?}");
+    assert_eq!(
+        (&*ran.out, ran.exit_code()),
+        ("old\nnew\nmore\n", 3),
+        "{ran:?}"
+    );
     assert!(ran.outcome.held_back && workspace.is_as_it_was());
     assert_eq!(fs::read(workspace.upper.join("more")).unwrap(), b"more\n");
     // The negative control: without a trial the same script makes them.
@@ -113,24 +106,15 @@ async fn trial_that_speaks_to_a_process_outside_says_so() {
         };
         let (ran, ()) = tokio::join!(run, accept);
         let ran = ran.unwrap();
-        let incomplete_reason = ran
-            .outcome
-            .traced
-            .clone()
-            .and_then(|traced| traced.incomplete_reason);
         assert!(
-            incomplete_reason.is_some_and(|why| why.contains("socket")),
+            ran.incomplete_reason()
+                .is_some_and(|why| why.contains("socket")),
             "{ran:?}"
         );
         workspace.renew();
         let itself = workspace.trial(&format!("{program} connect-itself"));
         let ran = run_with(&cache, &itself, &cancel).await.unwrap();
-        let incomplete_reason = ran
-            .outcome
-            .traced
-            .clone()
-            .and_then(|traced| traced.incomplete_reason);
-        assert_eq!((&*ran.err, incomplete_reason), ("", None), "{ran:?}");
+        assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None), "{ran:?}");
         workspace.renew();
         assert!(soon(|| cache.warm_shells() > 0).await);
     }
@@ -279,10 +263,7 @@ async fn warm_shells_for_trials_serve_only_trials() {
 async fn no_process_outlives_a_trial() {
     // The daemon also writes by the whole path, which leads to the view while the view exists.
     let daemon = "setsid sh -c 'trap \"\" TERM; exec >/dev/null 2>&1; (sleep 0.05; while :; do echo late >>file; echo late >>$PWD/file; sleep 0.02; done) &' &";
-    let waiting = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let waiting = cache_with(|it| it.warm_shells = 1);
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
         let workspace = TrialWorkspace::new();
@@ -404,10 +385,7 @@ async fn trial_without_an_overlay_runs_nothing() {
     let workspace = TrialWorkspace::new();
     let spec = workspace.trial("echo ran >ran; echo ran >&2");
     let session = spec.clone().session(SessionName("s".into()));
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     let missing = spec.clone().trial(Arc::new(Overlay {
         root: workspace.root.clone(),
         upper: workspace.upper.join("missing"),
