@@ -179,7 +179,7 @@ async fn signalled_command_is_distinguished_from_exited_command() {
     }
 }
 
-/// `$PPID` is the supervisor. Signals that scripts or users send around do not end it …
+/// `$PPID` is the supervisor.
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisor_ignores_every_signal_but_sigkill() {
     let signals = "HUP INT QUIT ALRM USR1 USR2 TERM TSTP TTIN TTOU PIPE CHLD WINCH CONT";
@@ -193,7 +193,7 @@ async fn supervisor_ignores_every_signal_but_sigkill() {
     );
 }
 
-/// … and if it is killed, the outcome is unknown, and no processes are left.
+/// The outcome of such a call is unknown.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_with_killed_supervisor_is_lost_and_leaves_no_process() {
     for script in [

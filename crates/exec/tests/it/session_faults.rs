@@ -42,7 +42,7 @@ async fn shell_is_replaced_after_its_directory_was_removed() {
     let path = directory.path().display();
     let script = format!("cd /usr; rm -r {path}/agent-bash-session-*; (exit 3)");
     let last = say(&cache, &script).await;
-    assert_eq!(last.outcome.ending, ScriptEnding::Exited { code: 3 });
+    assert_eq!(last.exit_code(), 3);
     assert!(last.reset_reason().is_none());
     let next = say(&cache, "pwd").await;
     assert!(
@@ -77,7 +77,7 @@ async fn shell_that_cannot_read_a_script_is_replaced() {
 async fn shell_without_dirstack_is_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "cd /usr; unset DIRSTACK; (exit 3)").await;
-    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
+    assert_eq!(ran.exit_code(), 3);
     let ran = say(&cache, "pwd").await;
     assert!(
         ran.out == "/usr\n" && ran.reset_reason().is_some(),
@@ -90,7 +90,7 @@ async fn shell_without_dirstack_is_replaced() {
 async fn slow_shell_is_not_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "x=5; sleep 1.5; (exit 3)").await;
-    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
+    assert_eq!(ran.exit_code(), 3);
     assert!(ran.reset_reason().is_none());
     for _ in 0..3 {
         let ran = say(&cache, r#"set -u; echo $x "${__ab[@]}""#).await;

@@ -49,18 +49,10 @@ async fn forged_report_does_not_end_a_call() {
             let cache = cache_with(|it| it.directory = directory.path().to_owned());
             let script = format!("{FORGE}\n{by}; sleep .2; echo out; (exit 7)");
             let ran = say(&cache, &script, limit).await;
-            assert_eq!(
-                ran.outcome.ending,
-                ScriptEnding::Exited { code: 7 },
-                "{by}: {ran:?}"
-            );
+            assert_eq!(ran.exit_code(), 7, "{by}: {ran:?}");
             assert!(ran.out.ends_with("out\n"), "{by}: {ran:?}");
             let next = say(&cache, "echo next; (exit 3)", limit).await;
-            assert_eq!(
-                next.outcome.ending,
-                ScriptEnding::Exited { code: 3 },
-                "{by}: {next:?}"
-            );
+            assert_eq!(next.exit_code(), 3, "{by}: {next:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{SOON, cache_with, command, environment, options, run_in, soon, spec};
-use agent_bash_core::{Cancel, Environment, RunSpec, ScriptEnding, SessionName, Streams};
+use agent_bash_core::{Cancel, Environment, RunSpec, SessionName, Streams};
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use std::fs;
@@ -51,7 +51,7 @@ async fn output_of_a_call_begins_with_output_of_its_shell() {
             let cache = ShellCache::new(options);
             for _ in 0..2 {
                 let ran = run_in(&cache, &spec).await;
-                assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
+                assert_eq!(ran.exit_code(), 3);
                 assert_eq!((&*lines(&ran.out), &*lines(&ran.err)), (out, err));
             }
         }

@@ -22,6 +22,7 @@ use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use agent_bash_test_kit::{
     SOON, census, driven_clock, environment, process_state, soon,
@@ -44,6 +45,25 @@ pub(crate) fn cache_with(set: impl FnOnce(&mut ShellCacheOptions)) -> ShellCache
     let mut options = options();
     set(&mut options);
     ShellCache::new(options)
+}
+
+/// Options of a host that makes several calls.
+pub(crate) fn long_lived(supervisor: Supervisor) -> ShellCacheOptions {
+    ShellCacheOptions::long_lived(
+        supervisor,
+        Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
+    )
+}
+
+/// Returns a cache with warm shells, on whose clock every call is short. During a long call, a
+/// shell would be started below a new supervisor.
+pub(crate) fn cache_of_short_calls(warm_shells: usize) -> ShellCache {
+    let clock = driven_clock::DrivenClock::holding(Duration::from_millis(50));
+    cache_with(|it| {
+        it.warm_shells = warm_shells;
+        it.clock = Arc::new(clock);
+    })
 }
 
 /// Returns a command that runs outside of the cache, for comparison or as a host.

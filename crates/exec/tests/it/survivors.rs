@@ -7,8 +7,8 @@ use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{SOON, cache, cache_with, command, marked, run, run_in, run_with, soon};
 use agent_bash_core::{
-    Cancel, Clock, ConsumerFlow, Executor, NoticeKind, OutputConsumer, ScriptEnding, StreamId,
-    Streams, SurvivorPolicy, Timestamp,
+    Cancel, Clock, ConsumerFlow, Executor, NoticeKind, OutputConsumer, StreamId, Streams,
+    SurvivorPolicy, Timestamp,
 };
 use agent_bash_process::SystemClock;
 use async_trait::async_trait;
@@ -73,11 +73,7 @@ async fn survivors_are_named_and_keep_running() {
         let cancel = Cancel::new();
         let call = tokio::time::timeout(SOON, run_with(&cache, &spec, &cancel));
         let ran = call.await.unwrap().unwrap();
-        assert_eq!(
-            ran.outcome.ending,
-            ScriptEnding::Exited { code: 0 },
-            "{script}"
-        );
+        assert_eq!(ran.exit_code(), 0, "{script}");
         assert_eq!(ran.out, "hi\n", "{script}: {}", ran.err);
         let survivors = ran.outcome.survivors;
         let mut names: Vec<_> = survivors.iter().map(|one| &*one.command).collect();
@@ -292,11 +288,7 @@ async fn kill_policy_ends_survivors() {
         let spec = marked(script, &census).survivors(SurvivorPolicy::Kill);
         let ran = run_in(&cache(), &spec).await;
         assert_eq!(census.commands(), [], "{script}");
-        assert_eq!(
-            ran.outcome.ending,
-            ScriptEnding::Exited { code: 0 },
-            "{script}"
-        );
+        assert_eq!(ran.exit_code(), 0, "{script}");
         assert_eq!(
             (&*ran.out, ran.outcome.survivors.len()),
             ("hi\n", 0),

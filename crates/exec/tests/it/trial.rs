@@ -4,13 +4,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::driven_clock::DrivenClock;
-use crate::support::{cache, cache_with, command, run, run_in, run_with, soon, spec};
+use crate::support::{
+    cache, cache_of_short_calls, cache_with, command, run, run_in, run_with, soon, spec,
+};
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, NotStarted, RunSpec, ScriptEnding, SessionName, SurvivorPolicy};
-use agent_bash_exec::{JobError, JobStdin, ShellCache, ShellCacheOptions};
+use agent_bash_exec::{JobError, JobStdin};
 use agent_bash_process::supervisor::Supervisor;
 use std::fs;
 use std::path::PathBuf;
@@ -88,7 +89,7 @@ async fn trial_changes_are_visible_to_the_call_and_not_applied() {
 /// connected to one.
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_that_speaks_to_a_process_outside_says_so() {
-    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let (cache, cancel) = (cache_of_short_calls(1), Cancel::new());
     let mut workspace = TrialWorkspace::new();
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
     let socket = workspace.root.with_file_name("socket");
@@ -120,21 +121,11 @@ async fn trial_that_speaks_to_a_process_outside_says_so() {
     }
 }
 
-/// Returns a cache with one warm shell, which waits below the supervisor of the last call.
-fn warm_cache() -> ShellCache {
-    ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        // During a longer call, another shell would be started below a new supervisor.
-        clock: Arc::new(DrivenClock::holding(Duration::from_millis(50))),
-        ..options()
-    })
-}
-
 /// A warm shell waits in its own mount namespace, and gets the view of the trial when a call takes
 /// the shell.
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     let mut workspace = TrialWorkspace::new();
     let theirs = tempfile::tempdir().unwrap();
     fs::create_dir_all(workspace.root.join("d/e")).unwrap();
@@ -186,7 +177,7 @@ async fn trial_has_the_hosts_mounts_at_its_start() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     let mut workspace = TrialWorkspace::new();
     let outside = tempfile::tempdir().unwrap();
     let by = "echo $PPID; ls";
@@ -216,7 +207,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     let mut workspace = TrialWorkspace::new();
     let below = workspace.root.join("below");
     fs::create_dir(&below).unwrap();
@@ -244,7 +235,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
 /// Trials and other calls have separate supervisors.
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shells_for_trials_serve_only_trials() {
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     for round in 0..4 {
         let workspace = TrialWorkspace::new();
         let mut spec = workspace.trial("echo x >written");
@@ -334,7 +325,7 @@ async fn stages_variables_and_directories_are_reported() {
         .extend([("KEPT".into(), Some("kept".into()))]);
     let spec = spec.report_stages(true);
     // Cold, in a shell that waited, and as without a trial.
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     for (round, is_trial) in [true, true, false].into_iter().enumerate() {
         workspace.renew();
         let again = workspace.trial(&spec.script).trial;
@@ -395,7 +386,7 @@ async fn trial_without_an_overlay_runs_nothing() {
     for (cache, spec, step) in [
         (cache(), &session, "persistent shell"),
         (cache(), &missing, "missing`: No such file"),
-        (warm_cache(), &missing, "missing`: No such file"),
+        (cache_of_short_calls(1), &missing, "missing`: No such file"),
         (alone, &spec, "supervisor"),
     ] {
         let error = run_with(&cache, spec, &Cancel::new()).await.unwrap_err();
