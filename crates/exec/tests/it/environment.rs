@@ -194,7 +194,7 @@ async fn login_bash_equals_bash() {
         spec.shell.is_bash = false;
         spec.shell.args = vec!["-l".to_owned()];
         spec.env.changes = [("HOME".into(), Some(home.path().into()))].into();
-        let ran = support::run(&spec).await.unwrap();
+        let ran = support::run(&spec).await;
         let bash = command("/bin/bash")
             .args(["-lc", script])
             .env("HOME", home.path())

@@ -154,8 +154,9 @@ impl FinishedRun {
     }
 }
 
-pub(crate) async fn run(spec: &RunSpec) -> Result<FinishedRun, NotStarted> {
-    run_with(&cache(), spec, &Cancel::new()).await
+/// Runs a call that must start, in a cache of its own.
+pub(crate) async fn run(spec: &RunSpec) -> FinishedRun {
+    run_in(&cache(), spec).await
 }
 
 pub(crate) async fn run_with(

@@ -162,8 +162,8 @@ fn count_lines(text: &str, of_each: usize) -> usize {
         .filter(|line| !line.starts_with("end"))
         .collect();
     assert!(text.ends_with('\n'));
-    for (workspace, line) in lines.iter().enumerate() {
-        assert_eq!(*line, format!("line {}", workspace / of_each));
+    for (number, line) in lines.iter().enumerate() {
+        assert_eq!(*line, format!("line {}", number / of_each));
     }
     assert_eq!(lines.len() % of_each, 0);
     lines.len() / of_each
@@ -286,7 +286,7 @@ async fn kill_policy_ends_survivors() {
     ] {
         let census = Census::new();
         let spec = marked(script, &census).survivors(SurvivorPolicy::Kill);
-        let ran = run_in(&cache(), &spec).await;
+        let ran = run(&spec).await;
         assert_eq!(census.commands(), [], "{script}");
         assert_eq!(ran.exit_code(), 0, "{script}");
         assert_eq!(
@@ -308,7 +308,7 @@ async fn wait_policy_waits_for_survivors_of_a_call() {
     ] {
         let census = Census::new();
         let spec = marked(script, &census).survivors(SurvivorPolicy::Wait);
-        let ran = run_in(&cache(), &spec).await;
+        let ran = run(&spec).await;
         assert_eq!(census.commands(), [], "{script}");
         assert_eq!(
             (&*ran.out, ran.outcome.survivors.len()),
@@ -384,8 +384,7 @@ async fn process_that_ends_with_the_call_is_not_a_survivor() {
     ] {
         let census = Census::new();
         let cache = cache_with(|it| it.clock = Arc::new(PatientClock(SystemClock::new())));
-        let ran = run_with(&cache, &marked(script, &census), &Cancel::new()).await;
-        let ran = ran.unwrap();
+        let ran = run_in(&cache, &marked(script, &census)).await;
         assert_eq!(ran.outcome.survivors, [], "{script}");
         assert_eq!((&*ran.out, ran.outcome.notices.len()), (out, 0), "{script}");
         assert_eq!(census.commands(), [], "{script}");
@@ -413,7 +412,7 @@ async fn survivors_outlive_the_host() {
 async fn every_one_of_many_survivors_is_named() {
     let census = Census::new();
     let script = "for i in {1..250}; do sleep 1000 >/dev/null 2>&1 & done";
-    let ran = run(&marked(script, &census)).await.unwrap();
+    let ran = run(&marked(script, &census)).await;
     let named = &ran.outcome.survivors;
     assert_eq!(named.len(), 250);
     assert!(named.iter().all(|one| !one.command.is_empty()));

@@ -103,7 +103,7 @@ impl TestWorkspace {
             .unwrap();
         set.mark().unwrap();
         let spec = spec(script).cwd(self.root.clone());
-        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await.unwrap();
+        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await;
         (ran, store.finish(set).unwrap())
     }
 }

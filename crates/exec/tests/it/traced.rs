@@ -41,7 +41,7 @@ impl TestWorkspace {
 
     async fn run(&self, script: &str) -> (FinishedRun, SetFiles) {
         let set = self.set();
-        let ran = run(&self.traced(script, &set)).await.unwrap();
+        let ran = run(&self.traced(script, &set)).await;
         (ran, SetFiles::of(&set))
     }
 }
@@ -110,9 +110,7 @@ async fn changed_files_are_recorded_before_and_read_files_are_not() {
     // The negative control: an untraced call leaves the set empty.
     let workspace = TestWorkspace::with(FILES);
     let set = workspace.set();
-    let ran = run(&workspace.traced(script, &set).trace(None))
-        .await
-        .unwrap();
+    let ran = run(&workspace.traced(script, &set).trace(None)).await;
     assert_eq!((code(&ran), ran.outcome.traced), (Some(4), None));
     assert!(SetFiles::of(&set).index.is_empty());
 }
@@ -139,7 +137,7 @@ async fn nothing_else_of_a_call_is_different() {
     spec.env
         .changes
         .extend([("KEPT".into(), Some("kept".into()))]);
-    let ran = run(&spec.report_stages(true)).await.unwrap();
+    let ran = run(&spec.report_stages(true)).await;
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
     assert_eq!((&*ran.out, stages), ("kept\n", Some(2)), "{ran:?}");
     assert_eq!(ran.outcome.final_cwd, Some(workspace.root.join("d")));
@@ -284,7 +282,7 @@ async fn call_is_ended_before_it_changes_more_if_its_set_is_full() {
             .begin_trace("s", &workspace.root, ChangesLevel::Undo)
             .unwrap();
         let script = "echo 1 >large; echo 2 >larger; echo 3 >one";
-        let ran = run(&workspace.traced(script, &set)).await.unwrap();
+        let ran = run(&workspace.traced(script, &set)).await;
         let traced = ran.outcome.traced.clone().unwrap();
         // A clone is not a copy, and does not count.
         let ends = ends && !has_clones(set.dir());
@@ -314,7 +312,7 @@ async fn changes_below_a_mount_are_counted_and_not_undone() {
     fs::write(below.join("in"), "in\n").unwrap();
     let set = workspace.set();
     let script = "echo x >>one; echo x >>d/below/in; echo x >d/below/new; mv two d/below/two; mv d/below/in three";
-    let ran = run(&workspace.traced(script, &set)).await.unwrap();
+    let ran = run(&workspace.traced(script, &set)).await;
     assert_eq!(
         (code(&ran), ran.outcome.traced.clone()),
         (Some(0), Some(TraceState::complete())),
@@ -344,7 +342,7 @@ async fn ended_call_is_recorded() {
     let script = "while :; do echo x >>one; done";
     let spec = workspace.traced(script, &set);
     let spec = spec.timeout(Some(Duration::from_secs(2)));
-    let ran = run(&spec.grace(Duration::from_millis(20))).await.unwrap();
+    let ran = run(&spec.grace(Duration::from_millis(20))).await;
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
     assert!(SetFiles::of(&set).keeps("content of one\n"));
 }
@@ -359,7 +357,7 @@ async fn sandboxed_call_is_confined_and_traced() {
             ..Plan::new(WriteLevel::WorkspaceWrite, tier)
         };
         let spec = workspace.traced("echo x >>d/six; echo x >>one", &set);
-        let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
+        let ran = run(&spec.sandbox(Arc::new(plan))).await;
         let want = TraceState {
             refused_writes: vec![workspace.root.join("one")],
             ..TraceState::complete()
@@ -387,7 +385,7 @@ async fn refused_move_of_a_directory_with_a_protected_file_stores_no_state() {
             ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         let spec = workspace.traced("mv d moved; echo x >>one", &set);
-        let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
+        let ran = run(&spec.sandbox(Arc::new(plan))).await;
         assert_eq!(workspace.root.join("d").exists(), is_protected, "{ran:?}");
         let stored = SetFiles::of(&set);
         assert_eq!(stored.keeps("content of d/six\n"), !is_protected);
@@ -408,7 +406,7 @@ async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
     assert!(incomplete_reason.is_some_and(|why| why.contains("supervisor")));
     // The directory is not a change set.
     let missing = spec.trace(Some(workspace.root.join("d")));
-    let ran = run(&missing).await.unwrap();
+    let ran = run(&missing).await;
     assert!(ran.incomplete_reason().is_some() && ran.out == "ran\n");
 }
 
@@ -449,16 +447,14 @@ async fn every_call_that_changes_files_is_seen() {
     let script = format!(
         "mkdir -p tree/b gone/b; for f in {files}; do echo before $f >$f; done; ln -s target link"
     );
-    let made = run(&workspace.traced(&script, &workspace.set()).trace(None))
-        .await
-        .unwrap();
+    let made = run(&workspace.traced(&script, &workspace.set()).trace(None)).await;
     assert_eq!((&*made.err, code(&made)), ("", Some(0)));
     let before = tree(&workspace.root);
     let store = Store::open(&workspace.temp.path().join("state")).unwrap();
     let mut set = workspace.set();
     set.mark().unwrap();
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
-    let ran = run(&workspace.traced(program, &set)).await.unwrap();
+    let ran = run(&workspace.traced(program, &set)).await;
     assert_eq!((&*ran.err, code(&ran)), ("", Some(0)), "{ran:?}");
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
     let after = tree(&workspace.root);

@@ -113,7 +113,7 @@ impl TestWorkspace {
         fs::write(&path, convention.program()).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         let path = path.display().to_string();
-        let untraced = run(&spec(&path).cwd(self.root.clone())).await.unwrap();
+        let untraced = run(&spec(&path).cwd(self.root.clone())).await;
         let made = fs::read_to_string(self.root.join("made")).is_ok_and(|text| text == "made");
         let _ = fs::remove_file(self.root.join("made"));
         (made && untraced.outcome.ending == ScriptEnding::Exited { code: 0 }).then_some(path)

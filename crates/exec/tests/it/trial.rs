@@ -69,9 +69,8 @@ impl TrialWorkspace {
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_changes_are_visible_to_the_call_and_not_applied() {
     let workspace = TrialWorkspace::new();
-    let ran = run(&workspace.trial("echo new >>file; echo more >more; cat file more; exit 3"))
-        .await
-        .unwrap();
+    let ran =
+        run(&workspace.trial("echo new >>file; echo more >more; cat file more; exit 3")).await;
     assert_eq!(
         (&*ran.out, ran.exit_code()),
         ("old\nnew\nmore\n", 3),
@@ -81,7 +80,7 @@ async fn trial_changes_are_visible_to_the_call_and_not_applied() {
     assert_eq!(fs::read(workspace.upper.join("more")).unwrap(), b"more\n");
     // The negative control: without a trial the same script makes them.
     let spec = workspace.trial("echo more >more").trial(None);
-    let ran = run(&spec).await.unwrap();
+    let ran = run(&spec).await;
     assert!(!ran.outcome.held_back && workspace.root.join("more").exists());
 }
 
@@ -264,11 +263,11 @@ async fn no_process_outlives_a_trial() {
         let spec = spec.grace(Duration::from_millis(100));
         // The later rounds use warm shells.
         let ran = if round == 0 {
-            run(&spec.survivors(policy)).await.unwrap()
+            run(&spec.survivors(policy)).await
         } else {
-            let ran = run_with(&waiting, &spec.survivors(policy), &Cancel::new()).await;
+            let ran = run_in(&waiting, &spec.survivors(policy)).await;
             assert!(soon(|| waiting.warm_shells() > 0).await);
-            ran.unwrap()
+            ran
         };
         assert!(ran.outcome.survivors.is_empty(), "{ran:?}");
         let held = || fs::read(workspace.upper.join("file")).unwrap();
@@ -282,7 +281,7 @@ async fn no_process_outlives_a_trial() {
     let workspace = TrialWorkspace::new();
     let leaving = "while [[ -e file ]]; do :; done >/dev/null 2>&1 &";
     let spec = workspace.trial(leaving).trial(None);
-    let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await.unwrap();
+    let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await;
     assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
 }
 
@@ -293,7 +292,7 @@ async fn timed_out_or_cancelled_trial_changes_nothing() {
     let spec = workspace
         .trial(script)
         .timeout(Some(Duration::from_secs(3)));
-    let ran = run(&spec.grace(Duration::from_millis(50))).await.unwrap();
+    let ran = run(&spec.grace(Duration::from_millis(50))).await;
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }),
         "{ran:?}"
@@ -346,7 +345,7 @@ async fn stages_variables_and_directories_are_reported() {
     // A directory that the call has removed below itself.
     let workspace = TrialWorkspace::new();
     let gone = workspace.trial("mkdir d; cd d; rmdir ../d; pwd; false | true");
-    let ran = run(&gone.report_stages(true)).await.unwrap();
+    let ran = run(&gone.report_stages(true)).await;
     assert_eq!(ran.out, format!("{}\n", workspace.root.join("d").display()));
     assert!(workspace.is_as_it_was());
 }
@@ -362,9 +361,7 @@ async fn sandbox_and_trial_are_enforced_together() {
             ..Plan::new(WriteLevel::WorkspaceWrite, tier)
         };
         let script = format!("echo in >in; echo out >{}; cat in", outside.display());
-        let ran = run(&workspace.trial(&script).sandbox(Arc::new(plan)))
-            .await
-            .unwrap();
+        let ran = run(&workspace.trial(&script).sandbox(Arc::new(plan))).await;
         assert_eq!(ran.out, "in\n", "{ran:?}");
         assert!(ran.outcome.held_back && ran.outcome.sandbox.is_some());
         assert!(workspace.is_as_it_was() && !outside.exists());
