@@ -7,7 +7,7 @@
 
 use crate::Tree;
 use agent_bash_core::words;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -124,15 +124,17 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
         {
             faults.push(format!("{path}:{line}: a path of this machine"));
         }
-        if Path::new(&path).extension().is_some_and(|end| end == "rs") {
+        if is_rust(&path) {
             sources.push(Source { path, text });
         }
     }
     faults.extend(faults_of(&sources, RULES)?);
-    if faults.is_empty() {
-        return Ok(());
-    }
-    bail!("{}", faults.join("\n"));
+    ensure!(faults.is_empty(), "{}", faults.join("\n"));
+    Ok(())
+}
+
+pub(crate) fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|end| end == "rs")
 }
 
 /// The files of the checkout, including uncommitted ones; paths relative to the root.

@@ -211,15 +211,16 @@ impl OutputStreams {
         streams.filter_map(index).collect()
     }
 
-    /// Reads the output that a pipe has now. True if there was any.
+    /// Reads the output that a pipe has now. True if there was any, or if it is lost.
     fn read_pipe_now(&mut self, index: usize, out: &mut dyn OutputConsumer) -> bool {
-        let mut remaining = MAX_PIPE_BYTES;
+        let (mut has_read, mut remaining) = (false, MAX_PIPE_BYTES);
         while remaining > 0 {
             let pipe = &mut self.pipes[index];
             self.buffer.clear();
             self.buffer.reserve(BUFFER_BYTES);
             match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
                 Ok(count) if count > 0 => {
+                    has_read = true;
                     remaining = remaining.saturating_sub(count);
                     if pipe.push(&self.buffer, out) != Progress::Ended {
                         continue;
@@ -227,12 +228,16 @@ impl OutputStreams {
                 }
                 Err(Errno::INTR) => continue,
                 Err(Errno::WOULDBLOCK) => break,
-                Ok(_) | Err(_) => {}
+                Ok(_) => {}
+                Err(error) => {
+                    has_read = true;
+                    report_loss(pipe.stream, &error.into(), out);
+                }
             }
             self.end(index);
             break;
         }
-        remaining < MAX_PIPE_BYTES
+        has_read
     }
 }
 

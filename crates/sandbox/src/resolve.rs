@@ -3,6 +3,7 @@
 
 mod error;
 mod git;
+mod git_index;
 mod homes;
 mod links;
 mod names;
@@ -199,6 +200,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     };
     let mut hidden = secrets.all();
     hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
+    hidden.extend(facts.state.as_deref().map(state_directory::change_store));
     for path in &readable {
         hidden.show_below(path);
     }

@@ -106,9 +106,20 @@ fn worktree_may_write_its_repository_only_if_that_refers_back() {
     );
     assert_eq!(home.writable(&write(), "side"), ["side"]);
     home.write(&format!("{own}/gitdir"), &format!("{}\n", at("side/.git")));
+    let module = format!("{own}/modules/lib");
+    home.make(&module);
+    home.write(&format!("{module}/HEAD"), "");
+    // The directory around `worktrees` must be a repository: a call could have chosen it.
+    assert_eq!(home.writable(&write(), "side"), ["side"]);
+    home.make("main/.git/objects");
+    home.make("main/.git/refs");
+    home.write("main/.git/HEAD", "ref: refs/heads/main\n");
     assert_eq!(home.writable(&write(), "side"), ["main/.git", own, "side"]);
     let plan = home.plan(&write(), "side").unwrap();
-    for path in ["side/.git", "main/.git/hooks", "main/.git/config"] {
+    let module_hooks = format!("{module}/hooks");
+    for path in [
+        "side/.git", "main/.git/hooks", "main/.git/config", &module_hooks,
+    ] {
         assert!(plan.protected.contains(&home.path.join(path)), "{path}");
     }
     // The file can name any directory, even a secret one.
@@ -242,6 +253,9 @@ fn state_directory_in_a_writable_directory_is_protected_or_refused() {
         let resolved = resolve(&wanted, &facts);
         let refused = matches!(resolved, Err(ResolveError::WritableState { .. }));
         assert_eq!(refused, is_refused, "{state} {level:?}: {resolved:?}");
+        let store = canonical(&home.path.join(state)).join("changes");
+        let is_hidden = |it: &ResolvedSandbox| it.plan.hidden.hiding(&store.join("cli")).is_some();
+        assert!(resolved.iter().all(is_hidden), "{state}");
         let is_protected =
             resolved.is_ok_and(|it| it.plan.protected.contains(&home.path.join(state)));
         assert_eq!(is_protected, tier == Tier::Full && !is_refused, "{state}");

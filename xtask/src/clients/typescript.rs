@@ -27,11 +27,7 @@ fn record(name: &str, item: &Item, fields: &[Field]) -> String {
     let mut text = comment(&item.doc, "");
     let _ = writeln!(text, "export interface {name} {{");
     for field in fields {
-        let plain = field
-            .name
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        let name = if plain {
+        let name = if field.has_plain_name() {
             field.name.clone()
         } else {
             format!("\"{}\"", field.name)

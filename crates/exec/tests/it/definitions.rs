@@ -3,6 +3,7 @@
 use crate::support::{self, FinishedRun, run_in, run_with, spec};
 use agent_bash_core::{Cancel, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
+use std::path::Path;
 use std::sync::Arc;
 
 fn name() -> SessionName {
@@ -86,8 +87,15 @@ async fn busy_shell_is_not_queried_and_too_long_answer_is_dropped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_that_ended_is_reported_by_its_next_call() {
     let cache = support::cache();
-    say(&cache, "(sleep 0.3; kill -9 $$) & f() { :; }").await;
-    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    let directory = tempfile::tempdir().unwrap();
+    let go = directory.path().join("go");
+    let until = format!("until [[ -e {} ]]; do sleep .01; done", go.display());
+    let script = format!("echo $$; ({until}; kill -9 $$) & f() {{ :; }}");
+    let ran = say(&cache, &script).await;
+    let shell = Path::new("/proc").join(ran.out.trim());
+    assert!(shell.exists(), "{ran:?}");
+    std::fs::write(go, "").unwrap();
+    assert!(support::soon(|| !shell.exists()).await);
     assert_eq!(cache.definitions_of(&name()).await, None);
     let ran = say(&cache, "echo there").await;
     assert_eq!(ran.out, "there\n");

@@ -322,7 +322,7 @@ async fn exports_of_any_length_persist() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_that_does_not_take_a_script_is_replaced_and_never_runs_the_script() {
-    for timeout in [None, Some(Duration::from_millis(900))] {
+    for timeout in [None, Some(Duration::from_secs(3))] {
         let cache = support::cache();
         let directory = tempfile::tempdir().unwrap();
         let shell = say(&cache, "cd /usr; echo $$").await.out;

@@ -6,6 +6,15 @@ use agent_bash_core::sandbox::Tier;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// The directory of the change sets in the state directory, a name of `agent-bash-changes`.
+const CHANGE_STORE_NAME: &str = "changes";
+
+/// Returns the directory with the former contents of files. Calls outside the sandbox may have
+/// changed files that the sandbox hides.
+pub(super) fn change_store(state: &Path) -> PathBuf {
+    canonical(&state.join(CHANGE_STORE_NAME))
+}
+
 /// Returns the state directory of this path, whose files this program trusts, if it lies in a
 /// writable directory.
 ///
