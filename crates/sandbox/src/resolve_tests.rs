@@ -106,6 +106,9 @@ fn worktree_may_write_its_repository_only_if_that_refers_back() {
     );
     assert_eq!(home.writable(&write(), "side"), ["side"]);
     home.write(&format!("{own}/gitdir"), &format!("{}\n", at("side/.git")));
+    let module = format!("{own}/modules/lib");
+    home.make(&module);
+    home.write(&format!("{module}/HEAD"), "");
     // The directory around `worktrees` must be a repository: a call could have chosen it.
     assert_eq!(home.writable(&write(), "side"), ["side"]);
     home.make("main/.git/objects");
@@ -113,7 +116,10 @@ fn worktree_may_write_its_repository_only_if_that_refers_back() {
     home.write("main/.git/HEAD", "ref: refs/heads/main\n");
     assert_eq!(home.writable(&write(), "side"), ["main/.git", own, "side"]);
     let plan = home.plan(&write(), "side").unwrap();
-    for path in ["side/.git", "main/.git/hooks", "main/.git/config"] {
+    let module_hooks = format!("{module}/hooks");
+    for path in [
+        "side/.git", "main/.git/hooks", "main/.git/config", &module_hooks,
+    ] {
         assert!(plan.protected.contains(&home.path.join(path)), "{path}");
     }
     // The file can name any directory, even a secret one.

@@ -59,6 +59,8 @@ impl RepositoryPaths {
                 OutsideRepository::of(workspace, &link)
             {
                 git.protect(&common);
+                // A linked worktree has submodules of its own.
+                git.modules(&git_dir.join("modules"), MAX_MODULE_DEPTH);
                 git.protected
                     .extend(WORKTREE_FILES.map(|name| git_dir.join(name)));
                 git.writable.extend([git_dir, common]);

@@ -61,9 +61,21 @@ pub fn protected_among(
     found.into_iter().collect()
 }
 
-/// True if the path in a git directory is one of [`PROTECTED_FILES`] or [`STEP_FILES`], there or in
-/// a submodule.
+/// True if the path in a git directory is one of [`PROTECTED_FILES`] or [`STEP_FILES`], there, in a
+/// linked worktree or in a submodule.
 fn is_git_file(inner: &Path) -> bool {
+    let mut parts = inner.iter();
+    let is_in_worktree = parts.next().is_some_and(|name| name == "worktrees");
+    let is_in_worktree = is_in_worktree && parts.next().is_some();
+    let inner = if is_in_worktree {
+        parts.as_path()
+    } else {
+        inner
+    };
+    // git creates this file with each linked worktree.
+    if is_in_worktree && inner == Path::new("commondir") {
+        return false;
+    }
     let is_data = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|data| name == *data);
     let may_be_in_module = inner.starts_with("modules") && !inner.iter().any(is_data);
     let steps = STEP_FILES.iter().map(|(name, _)| name);
@@ -113,6 +125,8 @@ fn protected_ancestor(file: &ChangedPath) -> Option<&Path> {
     let changed = file.path.as_path();
     let mut prefixes: Vec<&Path> = changed.ancestors().collect();
     prefixes.reverse();
+    // The names in it belong to other projects; only repositories count.
+    let is_foreign = changed.iter().any(|name| name == "node_modules");
     let is_protected = |path: &&Path| {
         let git = path.ancestors().find(|ancestor| ancestor.ends_with(".git"));
         match git.and_then(|git| path.strip_prefix(git).ok()) {
@@ -121,13 +135,10 @@ fn protected_ancestor(file: &ChangedPath) -> Option<&Path> {
                 *path == changed && changed != Path::new(".git")
             }
             Some(inner) => is_git_file(inner) || file.is_link && *path == changed,
-            None => is_reported_path(path, *path != changed),
+            None => !is_foreign && is_reported_path(path, *path != changed),
         }
     };
-    let is_foreign = changed.iter().any(|name| name == "node_modules");
-    prefixes
-        .into_iter()
-        .find(|path| is_protected(path) && !is_foreign)
+    prefixes.into_iter().find(is_protected)
 }
 
 impl ChangedPath {
@@ -176,6 +187,11 @@ mod tests {
             (".git/logs/HEAD", true),
             ("src/HEAD-link", true),
             (".git/modules/a/b/config", true),
+            (".git/worktrees/side/commondir", true),
+            (".git/worktrees/side/config.worktree", true),
+            (".git/worktrees/side/modules/a/config", true),
+            (".git/worktrees/side/rebase-merge/strategy", true),
+            (".git/worktrees/side/refs/heads/config", true),
             (".git/modules/a/b/refs/heads/config", true),
             ("bare/HEAD", true),
             ("bare/objects", true),
@@ -187,6 +203,7 @@ mod tests {
             ("lib/.git/objects/a", true),
             ("AGENTS.md", true),
             ("node_modules/a/.vscode/x", true),
+            ("node_modules/a/.git/config", true),
             ("lib/.jj/repo/store/type", true),
             ("sub/.jj/repo", true),
         ];
@@ -199,10 +216,14 @@ mod tests {
             ".git/modules/a/b/config",
             ".git/rebase-merge/git-rebase-todo",
             ".git/sequencer/opts",
+            ".git/worktrees/side/config.worktree",
+            ".git/worktrees/side/modules/a/config",
+            ".git/worktrees/side/rebase-merge/strategy",
             ".vscode",
             "AGENTS.md",
             "bare/HEAD",
             "lib/.git/config",
+            "node_modules/a/.git/config",
             "pkg/.vscode",
             "sub/.jj/repo",
         ];

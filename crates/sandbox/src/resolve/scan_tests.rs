@@ -104,6 +104,41 @@ fn new_links_in_a_repository_are_reported() {
 }
 
 #[test]
+fn hooks_of_a_submodule_in_a_linked_worktree_are_reported() {
+    let module = ".git/worktrees/side/modules/lib";
+    let user = |root: &Path| {
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(root.join(module).join(name)).unwrap();
+        }
+        write(&root.join(module).join("HEAD"), "ref: refs/heads/main\n");
+    };
+    for (name, is_reported) in [("hooks/post-checkout", true), ("index", false)] {
+        let path = format!("{module}/{name}");
+        let want = if is_reported {
+            vec![path.as_str()]
+        } else {
+            Vec::new()
+        };
+        let found = reported(&user, &|root| write(&root.join(&path), "x"));
+        assert_eq!(found, want, "{name}");
+    }
+}
+
+#[test]
+fn names_are_scanned_before_the_directories_of_a_repository() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for name in [".git/a/AGENTS.md", "pkg/AGENTS.md"] {
+        write(&root.join(name), "x");
+    }
+    let visits = std::cell::Cell::new(0);
+    let is_over = || visits.replace(visits.get() + 1) == 2;
+    let scan = NameScan::of(&plan(&root), &NameScan::default(), &is_over);
+    let directories: Vec<&PathBuf> = scan.directories.keys().collect();
+    assert_eq!(directories, [&root, &root.join("pkg")]);
+}
+
+#[test]
 fn link_among_very_many_files_of_a_repository_is_reported() {
     let many = |root: &Path| {
         for number in 0..MAX_ENTRIES {
@@ -115,13 +150,39 @@ fn link_among_very_many_files_of_a_repository_is_reported() {
     assert_eq!(found, [name]);
 }
 
-/// The host reuses the scan after an earlier call, so that only changes since the call's start
-/// count.
-#[test]
+/// Returns the start of a call in the file system's time, later than all earlier changes.
 #[expect(
     clippy::disallowed_methods,
     reason = "the file system's time has to pass"
 )]
+fn start_of_call(root: &Path) -> Time {
+    std::thread::sleep(Duration::from_millis(50));
+    fs::write(root.join("start"), "").unwrap();
+    FileVersion::at(&root.join("start")).unwrap().changed
+}
+
+#[test]
+fn links_in_a_new_repository_are_reported_only_if_they_are_new() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    fs::create_dir(root.join("src")).unwrap();
+    symlink("/outside", root.join("src/users")).unwrap();
+    let plan = plan(&root);
+    let before = NameScan::of(&plan, &NameScan::default(), &|| false);
+    let since = start_of_call(&root);
+    for name in ["objects", "refs"] {
+        fs::create_dir(root.join(name)).unwrap();
+    }
+    fs::write(root.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    symlink("/outside", root.join("src/new")).unwrap();
+    let now = before.again(&plan, &|| false);
+    let changed = before.changed(&now, &plan, since, false);
+    assert_eq!(changed, ["HEAD", "src/new"].map(|name| root.join(name)));
+}
+
+/// The host reuses the scan after an earlier call, so that only changes since the call's start
+/// count.
+#[test]
 fn link_that_is_moved_into_a_repository_with_its_directory_is_reported() {
     let temp = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(temp.path()).unwrap();
@@ -133,9 +194,7 @@ fn link_that_is_moved_into_a_repository_with_its_directory_is_reported() {
     }
     let plan = plan(&root);
     let before = NameScan::of(&plan, &NameScan::default(), &|| false);
-    std::thread::sleep(Duration::from_millis(50));
-    fs::write(root.join("start"), "").unwrap();
-    let since = FileVersion::at(&root.join("start")).unwrap().changed;
+    let since = start_of_call(&root);
     fs::rename(root.join("x"), root.join(".git/new")).unwrap();
     fs::remove_dir(root.join(".git/logs")).unwrap();
     fs::rename(root.join("y"), root.join(".git/logs")).unwrap();

@@ -42,12 +42,16 @@ impl Repositories {
     }
 
     /// Adds a git directory, the git directories of its submodules, and its common directory.
+    /// Linked worktrees have submodules of their own.
     pub(super) fn add(&mut self, directory: &Path) {
         if self.directories.len() >= MAX_REPOSITORIES || !self.is_writable(directory) {
             return;
         }
         if self.directories.insert(directory.to_owned()) {
             self.add_modules(&directory.join("modules"), MAX_MODULE_DEPTH);
+            for worktree in entries(&directory.join("worktrees")) {
+                self.add_modules(&worktree.join("modules"), MAX_MODULE_DEPTH);
+            }
             if let Some(common) = referenced_directory(directory, "commondir", "") {
                 self.add(&common);
             }
