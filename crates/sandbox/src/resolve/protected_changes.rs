@@ -177,7 +177,6 @@ mod tests {
             ("src/main.rs", true),
             (".envrc", true),
             (".git/hooks/post-commit", true),
-            (".git/.agent-bash-changes/cli-1/slots/t0", true),
             (".git/lazygit.yml", true),
             (".git/index", true),
             (".git/refs/heads/config", true),
@@ -209,7 +208,6 @@ mod tests {
         ];
         let want = [
             ".envrc",
-            ".git/.agent-bash-changes",
             ".git/hooks",
             ".git/lazygit.yml",
             ".git/logs/HEAD-link",

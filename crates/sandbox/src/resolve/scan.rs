@@ -576,15 +576,20 @@ fn nearest_existing(path: &Path) -> Option<FileVersion> {
 }
 
 /// Returns the files at the top of these directories that the sandbox protects, including those
-/// that match a pattern.
-pub(super) fn protected_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+/// that match a pattern, and the stored files of change sets. The host creates the latter during
+/// calls, so only mounts protect them: they are not compared.
+pub(super) fn protected_at(directories: &BTreeSet<PathBuf>, tier: Tier) -> Vec<PathBuf> {
     let entries = directories
         .iter()
         .flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
     let protected = entries
         .flatten()
         .filter(|entry| entry.file_name().to_str().is_some_and(is_protected_name));
-    protected.map(|entry| entry.path()).collect()
+    let stored = directories.iter().filter(|_| tier == Tier::Full);
+    let stored = stored.flat_map(|directory| [directory.clone(), directory.join(".git")]);
+    let stored = stored.map(|directory| directory.join(names::CHANGES_IN_TREE));
+    let stored = stored.filter(|path| path.is_dir());
+    protected.map(|entry| entry.path()).chain(stored).collect()
 }
 
 #[cfg(test)]
