@@ -183,7 +183,14 @@ impl ParentDirectories {
 fn list_directories(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
     let repositories = repositories.filter_map(|hooks| hooks.parent());
-    repositories.flat_map(|git| LIST_DIRECTORIES.map(|name| git.join(name)))
+    repositories.flat_map(|git| {
+        // Names of submodules may contain slashes: the directory lists further ones.
+        let mut around = git.ancestors().skip(2);
+        let is_inner = !git.ends_with(".git") && around.any(|it| it.ends_with("modules"));
+        let inner = git.parent().filter(|_| is_inner).map(Path::to_owned);
+        let lists = LIST_DIRECTORIES.map(|name| git.join(name));
+        lists.into_iter().chain(inner)
+    })
 }
 
 impl PlanStamp {
@@ -269,6 +276,23 @@ mod tests {
         fs::create_dir_all(at("worktrees/side")).unwrap();
         assert_ne!(PlanStamp::of(&plan), second);
         assert_eq!(replaced(&second), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn stamp_shows_a_submodule_beside_another_with_a_longer_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(".git/modules").join(name);
+        fs::create_dir_all(at("libs/a/hooks")).unwrap();
+        let plan = Plan {
+            protected: vec![dir.path().join(".git/hooks"), at("libs/a/hooks")],
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
+        };
+        let first = PlanStamp::of(&plan);
+        fs::write(dir.path().join("file"), "x").unwrap();
+        fs::write(at("libs/a/HEAD"), "x").unwrap();
+        assert_eq!(PlanStamp::of(&plan), first);
+        fs::create_dir(at("libs/b")).unwrap();
+        assert_ne!(PlanStamp::of(&plan), first);
     }
 
     /// Needs Linux 5.12, the first version with `RESOLVE_CACHED`.
