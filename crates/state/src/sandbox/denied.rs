@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 /// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY, without
@@ -79,11 +79,15 @@ impl RefusedAccess {
 /// Returns the error messages in an output. Accesses no files.
 pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
-    let message = |at: usize| {
-        in_message(lines[at]).or_else(|| in_chain(&lines[at.saturating_sub(CAUSE_LINES)..=at]))
-    };
-    let found = (0..lines.len()).filter_map(message);
+    let found = (0..lines.len()).filter_map(|at| message_of(&lines, at));
     found.take(MAX_MESSAGES).collect()
+}
+
+/// Returns the error message that the line `at` ends. A refused mount is no refused access to the
+/// directory that mount names.
+fn message_of(lines: &[&str], at: usize) -> Option<ErrorMessage> {
+    let line = Some(lines[at]).filter(|line| !line.starts_with("mount: "))?;
+    in_message(line).or_else(|| in_chain(&lines[at.saturating_sub(CAUSE_LINES)..=at]))
 }
 
 /// Words for Unix sockets in error messages and stack traces. The last but one is of Chromium.
@@ -470,7 +474,9 @@ fn may_be_a_write(error: RefusedAccess, path: &Path) -> bool {
         return error != RefusedAccess::Other && !is_call;
     };
     let is_process = || rustix::fs::statfs(path).is_ok_and(|stats| stats.f_type == PROC_MAGIC);
-    error == RefusedAccess::Write || (is_readable(&metadata) && !is_process())
+    // A socket is connected to, not written.
+    let is_file = || !metadata.file_type().is_socket() && !is_process();
+    error == RefusedAccess::Write || (is_readable(&metadata) && is_file())
 }
 
 /// True if the file's permissions let this user read it without capabilities.

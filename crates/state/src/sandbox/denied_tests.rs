@@ -6,6 +6,7 @@ fn denied_files_names_only_files_with_a_refused_write() {
     let temp = tempfile::tempdir().unwrap();
     let cwd = temp.path().canonicalize().unwrap();
     fs::write(cwd.join("there"), "").unwrap();
+    let _listener = std::os::unix::net::UnixListener::bind(cwd.join("socket.sock")).unwrap();
     let plan = Plan::new(WriteLevel::ReadOnly, Tier::Full);
     for (line, want) in [
         ("bash: line 1: new: Read-only file system", Some("new")),
@@ -32,13 +33,20 @@ fn denied_files_names_only_files_with_a_refused_write() {
         ("bash: socket: Permission denied", None),
         ("nc: bind: Permission denied", None),
         ("mount: none: Operation not permitted", None),
+        ("mount: there: permission denied.", None),
+        ("dial unix socket.sock: connect: permission denied", None),
+        ("psql: socket.sock: Permission denied", None),
+        (
+            "rm: socket.sock: Read-only file system",
+            Some("socket.sock"),
+        ),
         ("cat: /proc/1/environ: Permission denied", None),
         (
             "ls: cannot open directory '/proc/1/fd': Permission denied",
             None,
         ),
     ] {
-        let message: Vec<ErrorMessage> = in_message(line).into_iter().collect();
+        let message: Vec<ErrorMessage> = message_of(&[line], 0).into_iter().collect();
         let found = denied_files(&plan, &cwd, &message, &[]);
         let want = want.map(|name| cwd.join(name).display().to_string());
         assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
