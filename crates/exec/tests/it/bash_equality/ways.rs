@@ -3,7 +3,7 @@
 use super::Case;
 use super::allowed::{self, Allowed};
 use super::observed::{End, Observed};
-use crate::support::{self, Collect, SOON, cache_with, run_in, spec};
+use crate::support::{self, Collect, SOON, cache_with, options, run_in, spec};
 use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, Executor, RunSpec, SessionName, Streams};
 use agent_bash_exec::{
