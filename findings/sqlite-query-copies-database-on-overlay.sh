@@ -7,7 +7,7 @@
 # view of a project, costs the time and disk space of the whole file, and the file there no longer
 # follows the one below. The URI `file:NAME?mode=ro` reads without a copy.
 #
-# For agent-bash: a trial in which a command queries a database needs as much space as the
+# For agent-bash: a trial of such a query lists no change, and needs as much space as the
 # database.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
