@@ -31,7 +31,7 @@ packages() {
     git worktree add --quiet --detach "$work/tree-$1"
     ln -s "$work/first/node_modules" "$work/tree-$1/node_modules"
     (cd "$work/tree-$1" && npm "$1" --no-audit --no-fund > "$work/log" 2>&1) && code=0 || code=$?
-    [ -L "$work/tree-$1/node_modules" ] && kind=link || kind=directory
+    [ -L "$work/tree-$1/node_modules" ] && kind="link" || kind="directory"
     echo "exit code $code, $kind with $(find "$work/tree-$1/node_modules/" -mindepth 1 -maxdepth 1 -name 'is-*' | wc -l)," \
         "in the first $(find node_modules -mindepth 1 -maxdepth 1 -name 'is-*' | wc -l)"
 }
