@@ -104,7 +104,7 @@ impl Census {
     pub fn kill_leftovers(&self) -> usize {
         let mut killed = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        poll::until(Duration::from_secs(5), || {
+        poll::until(Duration::from_secs(30), || {
             let processes = self.look().processes;
             let identity = |process: &Process| (process.pid, process.started);
             for process in &processes {

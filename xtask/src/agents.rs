@@ -12,9 +12,9 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     tests_step::under_census(cargo(tree, &call))
 }
 
-/// Runs the agents as a step of the suite, but only on CI, which sets the variable `CI`.
+/// Runs the agents as a step of the suite, but only on CI.
 pub(crate) fn step(tree: &Tree) -> Result<()> {
-    if tree.shell.var_os("CI").is_some() {
+    if tree.is_on_ci() {
         return command(tree, &[]);
     }
     say("   left out: ten published agents; `cargo xtask agents` downloads and runs them");

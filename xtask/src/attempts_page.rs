@@ -90,26 +90,26 @@ impl Row {
         if let Some(why) = &self.full_only {
             return cells(not_as_promised, as_promised, why.clone());
         }
-        match (&self.hole, &self.part) {
-            (Some(hole), _) => {
+        match (&self.hole, &self.part, self.network.as_str()) {
+            (Some(hole), ..) => {
                 let users = self.hole_for.as_ref();
                 let users = users.map_or(String::new(), |user| format!(" (as the {user} user)"));
                 cells(not_as_promised, not_as_promised, format!("{hole}{users}"))
             }
-            (None, Some(part)) => cells(
+            (None, Some(part), _) => cells(
                 not_as_promised,
                 as_promised,
                 format!("`{part}` is missing in base"),
             ),
-            (None, None) if self.network == "loopback" => {
+            (None, None, "loopback") => {
                 let why = "without namespaces there is no loopback of its own".to_owned();
                 cells("refused", as_promised, why)
             }
-            (None, None) if self.network == "hosts" => {
+            (None, None, "hosts") => {
                 let why = "without namespaces there is no proxy".to_owned();
                 cells("refused", as_promised, why)
             }
-            (None, None) => cells(as_promised, as_promised, String::new()),
+            (None, None, _) => cells(as_promised, as_promised, String::new()),
         }
     }
 }

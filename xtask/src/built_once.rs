@@ -7,7 +7,7 @@
 
 use crate::Tree;
 use crate::cargo_command::cargo;
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 
 /// The arguments of `cargo tree` for the builds before the tests: this tool, then programs and
@@ -28,14 +28,13 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     for call in EARLIER_BUILDS {
         faults.extend(differing(&builds(tree, call)?, &tests));
     }
-    if faults.is_empty() {
-        return Ok(());
-    }
     let faults: Vec<String> = faults.into_iter().collect();
-    bail!(
+    ensure!(
+        faults.is_empty(),
         "compiled twice, as tests have them with other features; name these in xtask/Cargo.toml:\n{}",
         faults.join("\n")
     );
+    Ok(())
 }
 
 /// Returns the crates that a call builds, each with its features.

@@ -6,11 +6,10 @@
 //! calls or the contents of macros.
 
 use crate::Tree;
-use crate::source_rules::listed_files;
+use crate::source_rules::{is_rust, listed_files};
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Item, Meta, UseTree, Visibility};
 
@@ -300,10 +299,6 @@ impl<'ast> Visit<'ast> for FileReader {
         self.module.used_paths.insert(full);
         visit::visit_path(self, path);
     }
-}
-
-fn is_rust(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|end| end == "rs")
 }
 
 /// True if this file is the root of a crate.

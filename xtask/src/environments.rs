@@ -25,9 +25,9 @@ pub(crate) fn command(tree: &Tree, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The step of the suite: only on CI, recognised by the variable `CI`.
+/// The step of the suite: only on CI.
 pub(crate) fn step(tree: &Tree) -> Result<()> {
-    if tree.shell.var_os("CI").is_some() {
+    if tree.is_on_ci() {
         return command(tree, &[]);
     }
     say("   left out: version managers and bash 5.3, which `cargo xtask environments` downloads");

@@ -6,7 +6,7 @@
 
 use crate::crates::{self, Crate};
 use crate::{Tree, circles, no_arguments, say};
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,10 +25,8 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let mut faults = faults(&edges(&metadata(tree)?), &crates::read()?.crates);
     faults.extend(circles::faults_of(tree)?);
-    if faults.is_empty() {
-        return Ok(());
-    }
-    bail!("{}", faults.join("\n"));
+    ensure!(faults.is_empty(), "{}", faults.join("\n"));
+    Ok(())
 }
 
 /// The metadata of the workspace, without transitive dependencies.

@@ -1,7 +1,7 @@
 //! Checks links between the pages of the checkout: the file must exist, and so must the heading.
 
 use crate::{Tree, source_rules};
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
@@ -17,10 +17,8 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
             faults.extend(faults_of(&tree.root, Path::new(&path), &text)?);
         }
     }
-    if faults.is_empty() {
-        return Ok(());
-    }
-    bail!("{}", faults.join("\n"));
+    ensure!(faults.is_empty(), "{}", faults.join("\n"));
+    Ok(())
 }
 
 /// Returns a sentence for each broken link of `page`, a path relative to `root`.

@@ -124,6 +124,11 @@ impl Tree {
         let cargo = shell.var("CARGO").unwrap_or_else(|_| env!("CARGO").into());
         Ok(Self { root, shell, cargo })
     }
+
+    /// True on CI, which sets the variable `CI`.
+    fn is_on_ci(&self) -> bool {
+        self.shell.var_os("CI").is_some()
+    }
 }
 
 #[expect(clippy::print_stderr, reason = "this is a command line tool")]

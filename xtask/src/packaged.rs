@@ -8,7 +8,7 @@
 
 use crate::cargo_command::{cargo, check, words};
 use crate::{Tree, layers, no_arguments, say};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use cargo_metadata::Package;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -91,9 +91,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
             .chain(faults_of_manifest(name, &manifest));
         faults.extend(found.map(|fault| format!("{name}: {fault}")));
     }
-    if !faults.is_empty() {
-        bail!("{}", faults.join("\n"));
-    }
+    ensure!(faults.is_empty(), "{}", faults.join("\n"));
     compile(tree, &published, &workspace, target)?;
     say(&format!(
         "   {} packages have the right contents, and compile",

@@ -9,7 +9,6 @@ use crate::rust_tokens::{self, Token, TokenKind};
 use crate::{Tree, source_rules};
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Attributes with strings that users read. Strings of other attributes are for compilers and
 /// developers.
@@ -54,10 +53,9 @@ pub(crate) fn page(tree: &Tree) -> Result<String> {
 
 /// True for sources that are compiled into the program.
 fn is_product(path: &str) -> bool {
-    let is_rust = Path::new(path).extension().is_some_and(|end| end == "rs");
     let is_test =
         path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("_tests.rs");
-    is_rust && path.starts_with("crates/") && path.contains("/src/") && !is_test
+    source_rules::is_rust(path) && path.starts_with("crates/") && path.contains("/src/") && !is_test
 }
 
 /// The sentences of one file, each on one line with the escapes of Rust.

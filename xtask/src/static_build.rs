@@ -69,24 +69,24 @@ pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
 /// True if a 64-bit ELF file names a dynamic linker (`PT_INTERP`).
 fn is_interpreted(elf: &[u8]) -> bool {
     const PT_INTERP: u64 = 3;
-    let (headers, size, count) = (
-        number(elf, 0x20, 8),
-        number(elf, 0x36, 2),
-        number(elf, 0x38, 2),
-    );
-    (0..count).any(|index| number(elf, headers + index * size, 4) == PT_INTERP)
+    header_types(elf, [0x20, 0x36, 0x38], 0).contains(&PT_INTERP)
 }
 
 /// True if a 64-bit ELF file has a table of symbols (`SHT_SYMTAB`).
 fn has_symbols(elf: &[u8]) -> bool {
     const SHT_SYMTAB: u64 = 2;
-    let (headers, size, count) = (
-        number(elf, 0x28, 8),
-        number(elf, 0x3A, 2),
-        number(elf, 0x3C, 2),
-    );
     // The type of a section is the second field of its header.
-    (0..count).any(|index| number(elf, headers + index * size + 4, 4) == SHT_SYMTAB)
+    header_types(elf, [0x28, 0x3A, 0x3C], 4).contains(&SHT_SYMTAB)
+}
+
+/// Returns the types in a table of headers. `table` has the offsets of the table's offset, of the
+/// size of a header and of their number; `type_offset` is that of the type in a header.
+fn header_types(elf: &[u8], table: [u64; 3], type_offset: u64) -> Vec<u64> {
+    let [headers, size, count] = table;
+    let (headers, size) = (number(elf, headers, 8), number(elf, size, 2));
+    (0..number(elf, count, 2))
+        .map(|index| number(elf, headers + index * size + type_offset, 4))
+        .collect()
 }
 
 /// Returns the little-endian number at an offset; 0 beyond the end.

@@ -249,7 +249,7 @@ impl CompiledRules {
     /// The offences of one file, before exceptions.
     fn offences_in(&self, path: &str, text: &str) -> Vec<Offence> {
         let mut offences = Vec::new();
-        if Path::new(path).extension().is_some_and(|end| end == "rs") {
+        if source_rules::is_rust(path) {
             offences.extend(
                 names::file_name(path)
                     .map(|name| offence_of_name(path, 1, "file", &name))

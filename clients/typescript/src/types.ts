@@ -1,6 +1,5 @@
 // What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.
-// The values are plain objects: fields and kinds that a newer program adds are passed
-         // on.
+// The values are plain objects: fields and kinds that a newer program adds are passed on.
 
 /** An access to a file. */
 export type Access = "read" | "write";

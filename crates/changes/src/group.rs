@@ -62,6 +62,13 @@ pub struct MemberPreview {
     pub(crate) target: Target,
 }
 
+impl MemberPreview {
+    /// True unless conflicts prevent all changes of the change set.
+    pub fn is_possible(&self) -> bool {
+        self.conflicts.is_empty() || !self.without_conflict.is_empty()
+    }
+}
+
 impl GroupPreview {
     /// Returns the conflicts and blocked change sets; `None` if the operation is possible.
     pub fn obstacles(&self) -> Option<GroupConflicts> {

@@ -92,7 +92,7 @@ impl Store {
         }
         let sets = plan.sets.iter();
         let sets: Vec<Target> = sets
-            .filter(|set| set.conflicts.is_empty() || !set.without_conflict.is_empty())
+            .filter(|set| set.is_possible())
             .map(|set| set.target)
             .collect();
         let mut not_restorable = Vec::new();

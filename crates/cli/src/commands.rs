@@ -36,3 +36,6 @@ pub(crate) mod shell;
 pub(crate) mod shell_link;
 mod target;
 pub(crate) mod tui;
+
+/// The exit code if the requested job, output or record does not exist.
+const NOT_FOUND_EXIT_CODE: u8 = 1;

@@ -12,28 +12,26 @@ use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 /// # Errors
 /// Stdout cannot be written (a full disk), for a reason other than a closed pipe.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    let written = if out.is_terminal() {
-        let mut clean = TerminalText::of(text.as_bytes());
-        if clean.last().is_some_and(|last| *last != b'\n') {
-            clean.push(b'\n');
-        }
-        out.write_all(&clean)
-    } else {
-        out.write_all(text.as_bytes())
-    };
-    let written = written.and_then(|()| out.flush());
-    ignore_closed_pipe(written).map_err(|error| WriteFailed(error).into())
+    if !io::stdout().is_terminal() {
+        return print_bytes(text.as_bytes());
+    }
+    let mut clean = TerminalText::of(text.as_bytes());
+    if clean.last().is_some_and(|last| *last != b'\n') {
+        clean.push(b'\n');
+    }
+    print_bytes(&clean)
 }
 
-/// Writes bytes as they are, for another program.
+/// Writes bytes as they are, and flushes.
 ///
 /// # Errors
 /// As for [`print()`].
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    let written = out.write_all(bytes).and_then(|()| out.flush());
-    ignore_closed_pipe(written).map_err(|error| WriteFailed(error).into())
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(WriteFailed(error).into()),
+        _ => Ok(()),
+    }
 }
 
 /// Stdout cannot be written, for a reason other than a closed pipe.
@@ -88,18 +86,8 @@ impl<W: Write + IsTerminal> PassThrough<W> {
 pub(crate) fn pass(out: &mut PassThrough<Stdout>, bytes: &[u8]) -> anyhow::Result<bool> {
     match out.write(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        written => written
-            .map_err(WriteFailed)
-            .map(|()| true)
-            .map_err(Into::into),
-    }
-}
-
-/// Returns success if the write failed because the pipe is closed.
-fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        Err(error) => Err(WriteFailed(error).into()),
+        Ok(()) => Ok(true),
     }
 }
 

@@ -22,7 +22,7 @@ use agent_bash_process::supervisor::{StartError, SupervisorClient};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -219,22 +219,23 @@ impl ShellCache {
                 Err(error) => tracing::debug!(%error, "a warm shell did not start"),
             }
         }
-        self.new_shell(spec, kind).await
+        self.new_shell(spec, kind, None).await
     }
 
-    /// Starts a shell for this call, with a new supervisor.
+    /// Starts a shell for this call, with a new supervisor. `pipe` is the stdin of a job.
     async fn new_shell(
         &self,
         spec: &RunSpec,
         kind: &ShellKind,
+        pipe: Option<BorrowedFd<'_>>,
     ) -> Result<ShellForCall, StartError> {
         let options = &self.inner.options;
         let supervised = launch(&options.supervisor, &spec.env.base, &options.clock, true).await?;
-        let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
+        let inherited = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
         let call_start = CallStart {
-            env_changes: changes,
-            stdin: (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd()),
+            env_changes: spec.env.changes.clone().into_iter().collect(),
+            stdin: pipe.or(inherited),
             trial: spec.trial.as_deref(),
         };
         let shell = start::shell(supervised, kind, &options.directory, call_start).await?;
@@ -391,7 +392,7 @@ impl Executor for ShellCache {
                 return Err(refused.into());
             }
             acquired = self
-                .new_shell(spec, &kind)
+                .new_shell(spec, &kind, None)
                 .await
                 .map_err(NotStarted::from)?;
         }

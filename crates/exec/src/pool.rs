@@ -171,13 +171,11 @@ impl ShellKind {
                 private_mounts,
                 trace,
                 directory: directory.to_owned(),
-                writable: Vec::new(),
+                ..ShellSandbox::default()
             }
         })
     }
-}
 
-impl ShellKind {
     /// True if all properties but the snapshot and the pool's number are equal. A session keeps its
     /// snapshot and its sandbox, even if the configuration changes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {

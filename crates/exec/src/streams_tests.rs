@@ -5,14 +5,43 @@ use agent_bash_core::ConsumerFlow;
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 
+/// The chunks of output, with their streams.
 #[derive(Default)]
-struct Bytes(usize);
+struct Chunks(Vec<(StreamId, Vec<u8>)>);
 
-impl OutputConsumer for Bytes {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
-        self.0 += bytes.len();
+impl OutputConsumer for Chunks {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
+        self.0.push((stream, bytes.to_vec()));
         ConsumerFlow::Continue
     }
+}
+
+impl Chunks {
+    fn bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|(_, bytes)| bytes.clone()).collect()
+    }
+}
+
+fn split_streams(out: io::PipeReader, err: io::PipeReader) -> OutputStreams {
+    OutputStreams::of(vec![
+        (StreamId::Stdout, out.into()),
+        (StreamId::Stderr, err.into()),
+    ])
+    .unwrap()
+}
+
+/// Reads until `is_so` returns true; false if it never does. A child that another test has forked
+/// has the pipes open until it executes its program.
+fn reads_until(
+    streams: &mut OutputStreams,
+    chunks: &mut Chunks,
+    is_so: impl Fn(&OutputStreams) -> bool,
+) -> bool {
+    (0..1_000_000).any(|_| {
+        streams.read_now(chunks);
+        std::thread::yield_now();
+        is_so(streams)
+    })
 }
 
 #[tokio::test]
@@ -20,29 +49,20 @@ async fn read_now_reads_available_bytes_without_waiting() {
     let (out, mut writer) = io::pipe().unwrap();
     let (err, held) = io::pipe().unwrap();
     writer.write_all(&vec![b'x'; 60_000]).unwrap();
-    let mut streams = OutputStreams::of(vec![
-        (StreamId::Stdout, out.into()),
-        (StreamId::Stderr, err.into()),
-    ])
-    .unwrap();
-    let mut bytes = Bytes::default();
-    streams.read_now(&mut bytes);
+    let mut streams = split_streams(out, err);
+    let mut chunks = Chunks::default();
+    streams.read_now(&mut chunks);
     assert_eq!(
-        (bytes.0, streams.pipes.len()),
+        (chunks.bytes().len(), streams.pipes.len()),
         (60_000, 2),
         "no pipe is closed yet"
     );
     writer.write_all(b"end").unwrap();
     drop(writer);
-    streams.read_now(&mut bytes);
-    assert_eq!(
-        (bytes.0, streams.pipes.len()),
-        (60_003, 1),
-        "the first has ended"
-    );
+    let has_ended = reads_until(&mut streams, &mut chunks, |it| it.pipes.len() == 1);
+    assert!(has_ended && chunks.bytes().len() == 60_003);
     drop(held);
-    streams.read_now(&mut bytes);
-    assert!(streams.ended());
+    assert!(reads_until(&mut streams, &mut chunks, OutputStreams::ended));
 }
 
 /// Writes output to a pipe, to which output can also be moved.
@@ -131,16 +151,6 @@ async fn bulk_waits_for_no_slow_reader() {
     assert_eq!(arrived, second);
 }
 
-#[derive(Default)]
-struct Text(Vec<u8>);
-
-impl OutputConsumer for Text {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
-        self.0.extend(bytes);
-        ConsumerFlow::Continue
-    }
-}
-
 #[tokio::test]
 async fn output_says_that_its_rest_is_lost_if_a_read_fails() {
     let temp = tempfile::tempdir().unwrap();
@@ -148,32 +158,28 @@ async fn output_says_that_its_rest_is_lost_if_a_read_fails() {
     // A listening socket becomes readable, but cannot be read.
     let listener = UnixListener::bind(&path).unwrap();
     let _client = UnixStream::connect(&path).unwrap();
-    let (empty, writer) = io::pipe().unwrap();
-    drop(writer);
-    let sources: [(OwnedFd, bool); 2] = [(empty.into(), false), (listener.into(), true)];
-    for (source, want) in sources {
+    for (is_now, is_lost) in [(false, false), (false, true), (true, false), (true, true)] {
+        let source: OwnedFd = if is_lost {
+            listener.try_clone().unwrap().into()
+        } else {
+            io::pipe().unwrap().0.into()
+        };
         let mut streams = OutputStreams::of(vec![(StreamId::Stdout, source)]).unwrap();
-        let mut text = Text::default();
-        let ready = streams.ready().await;
-        assert!(streams.read(ready, &mut text) == Some(Progress::Ended));
-        let text = String::from_utf8(text.0).unwrap();
+        let mut chunks = Chunks::default();
+        if is_now {
+            assert!(reads_until(&mut streams, &mut chunks, OutputStreams::ended));
+        } else {
+            let ready = streams.ready().await;
+            assert!(streams.read(ready, &mut chunks) == Some(Progress::Ended));
+        }
+        let text = String::from_utf8(chunks.bytes()).unwrap();
         assert_eq!(
             text.contains("the rest of this output is lost"),
-            want,
+            is_lost,
             "{text}"
         );
         assert!(streams.ended());
         assert_eq!(streams.take_ended(), [StreamId::Stdout]);
-    }
-}
-
-#[derive(Default)]
-struct Order(Vec<StreamId>);
-
-impl OutputConsumer for Order {
-    fn chunk(&mut self, stream: StreamId, _: &[u8]) -> ConsumerFlow {
-        self.0.push(stream);
-        ConsumerFlow::Continue
     }
 }
 
@@ -182,11 +188,7 @@ async fn streams_are_read_in_order_of_arrival() {
     for reversed in [false, true] {
         let (out, mut to_out) = io::pipe().unwrap();
         let (err, mut to_err) = io::pipe().unwrap();
-        let mut streams = OutputStreams::of(vec![
-            (StreamId::Stdout, out.into()),
-            (StreamId::Stderr, err.into()),
-        ])
-        .unwrap();
+        let mut streams = split_streams(out, err);
         let mut order = [StreamId::Stdout, StreamId::Stderr];
         let mut writers: [&mut io::PipeWriter; 2] = [&mut to_out, &mut to_err];
         if reversed {
@@ -196,8 +198,9 @@ async fn streams_are_read_in_order_of_arrival() {
         for writer in writers {
             writer.write_all(b"x").unwrap();
         }
-        let mut read = Order::default();
-        streams.read_now(&mut read);
-        assert_eq!(read.0, order);
+        let mut chunks = Chunks::default();
+        streams.read_now(&mut chunks);
+        let read: Vec<StreamId> = chunks.0.iter().map(|(stream, _)| *stream).collect();
+        assert_eq!(read, order);
     }
 }

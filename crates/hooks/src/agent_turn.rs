@@ -38,7 +38,8 @@ pub(super) fn record(
 }
 
 /// Returns the name of the state directory of the call's conversation, if the agent names the
-/// conversation to its hooks, but not to its commands. VS Code runs the hook of an agent that does.
+/// conversation to its hooks, but not to its commands. VS Code runs the hook of Copilot CLI, which
+/// names the conversation to both.
 pub(super) fn unnamed_conversation(agent: &Agent, fields: &CallFields) -> Option<String> {
     let is_named = names_conversation(agent.name) && !is_of_vscode(fields);
     let (_, id) = fields.first(CONVERSATION_NAMES).filter(|_| !is_named)?;

@@ -53,13 +53,8 @@ impl AnswerFormat {
     /// Refuses a call, for this reason.
     pub(crate) fn refuse(self, call: &CallFields, reason: &str) -> HookAnswer {
         HookAnswer::json(&match self {
-            Self::ClaudeCode => hook_specific(
-                call,
-                json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }),
-            ),
-            Self::Copilot => {
-                json!({ "permissionDecision": "deny", "permissionDecisionReason": reason })
-            }
+            Self::ClaudeCode => hook_specific(call, denial(reason)),
+            Self::Copilot => denial(reason),
             Self::Gemini | Self::Crush => json!({ "decision": "deny", "reason": reason }),
             Self::Cursor => {
                 json!({ "permission": "deny", "user_message": reason, "agent_message": reason })
@@ -83,7 +78,13 @@ impl AnswerFormat {
     /// reason, because an exit code works for any event.
     pub(crate) fn block(self, call: &CallFields, reason: &str) -> HookAnswer {
         match self {
-            Self::Copilot => self.refuse(call, reason),
+            // The call may be of VS Code, which runs the same hook and ignores Copilot's fields.
+            Self::Copilot => {
+                let mut answer = denial(reason);
+                answer["hookSpecificOutput"] =
+                    hook_specific(call, denial(reason))["hookSpecificOutput"].take();
+                HookAnswer::json(&answer)
+            }
             Self::Cline => self.refuse(&CallFields::default(), reason),
             _ => Self::ExitCode.refuse(call, reason),
         }
@@ -139,6 +140,11 @@ impl AnswerFormat {
             _ => answer,
         })
     }
+}
+
+/// Returns the fields by which Claude Code and Copilot refuse a call.
+fn denial(reason: &str) -> Value {
+    json!({ "permissionDecision": "deny", "permissionDecisionReason": reason })
 }
 
 /// Returns the tool's input in which each script is replaced by a script that prints `text` and

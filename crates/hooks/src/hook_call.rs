@@ -53,7 +53,7 @@ pub(super) struct HookCall {
     input: Map<String, Value>,
     /// The input's field with the script; `None` if the script is not one whole field.
     script_field: Option<String>,
-    /// True if the hook checks the script, but never replaces it: text for a running program, or
+    /// True if the hook checks the scripts, but never replaces them: text for a running program, or
     /// the command of a task.
     pub(super) is_only_checked: bool,
 }
@@ -169,34 +169,34 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
         }
         None => whole(),
     };
-    let mut input = match input {
+    let input = match input {
         Value::Object(input) => input,
         other if is_shell => return Err(bad(input_name, "an object", Some(&other))),
         _ => return Ok(None),
     };
-    let is_terminal_input = name == TERMINAL_INPUT_TOOL;
     let task = match input.get(TASK_FIELD) {
-        Some(Value::Object(task)) if call_fields::scripts(&input).next().is_none() => task.clone(),
+        Some(Value::Object(task)) => task.clone(),
         _ => Map::new(),
     };
-    let is_task = !task.is_empty();
-    if is_task {
-        input = task;
-    }
+    let is_terminal_input = name == TERMINAL_INPUT_TOOL;
+    let mut is_only_checked = is_terminal_input;
     let mut scripts = Vec::new();
     let mut script_field = None;
-    for (name, value) in call_fields::scripts(&input) {
-        match call_fields::scripts_in_field(name, value, input.get("args")) {
-            // Empty text is the Enter key.
-            Some(more) if is_terminal_input && more.concat().trim().is_empty() => return Ok(None),
-            Some(more) => {
-                let is_whole =
-                    scripts.is_empty() && value.as_str() == more.first().map(String::as_str);
-                script_field = is_whole.then(|| name.to_owned());
-                scripts.extend(more);
+    for (object, is_task) in [(&input, false), (&task, true)] {
+        for (name, value) in call_fields::scripts(object) {
+            match call_fields::scripts_in_field(name, value, object.get("args")) {
+                // Empty text is the Enter key.
+                Some(more) if is_terminal_input && more.concat().trim().is_empty() => {}
+                Some(more) => {
+                    is_only_checked |= is_task && scripts.is_empty();
+                    let is_whole =
+                        scripts.is_empty() && value.as_str() == more.first().map(String::as_str);
+                    script_field = is_whole.then(|| name.to_owned());
+                    scripts.extend(more);
+                }
+                None if is_shell => return Err(bad(name, "a string", Some(value))),
+                None => {}
             }
-            None if is_shell => return Err(bad(name, "a string", Some(value))),
-            None => {}
         }
     }
     if scripts.is_empty() {
@@ -229,7 +229,7 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
         cwd,
         input,
         script_field,
-        is_only_checked: is_terminal_input || is_task,
+        is_only_checked,
     }))
 }
 

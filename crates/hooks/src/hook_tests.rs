@@ -353,6 +353,15 @@ fn failure_reaches_agents_that_ignore_exit_codes() {
         };
         assert!(reason.contains("NUL"), "{reason}");
     }
+    // VS Code and Copilot CLI run the same hook: either may have sent a call without fields.
+    let unparsed = answer(agent("copilot"), b"{", &host(&[]));
+    for captured in [CAPTURED_CALLS[7].1, VSCODE_CALL] {
+        let call: Value = serde_json::from_str(captured).unwrap();
+        let Effect::Blocked(reason) = effect(&call, &unparsed) else {
+            panic!("{call}: {unparsed:?}");
+        };
+        assert!(reason.contains("EOF"), "{reason}");
+    }
 }
 
 /// Cursor and other agents may read the settings of Claude Code.

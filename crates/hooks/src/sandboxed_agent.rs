@@ -78,9 +78,9 @@ impl AgentState {
 }
 
 impl SandboxedAgent {
-    /// Adds the agent's files to the settings, with the links in their paths: the sandbox refuses a
-    /// link that a call could replace. Creates the files that do not exist. Temporary files are in
-    /// the directory `tmp` of the first state directory.
+    /// Adds the paths of the agent's files to the settings. Does not resolve links in the paths, so
+    /// that the sandbox can refuse a link that a call could replace. Creates the files that do not
+    /// exist. Temporary files are in the directory `tmp` of the first state directory.
     ///
     /// # Errors
     /// The path that cannot be created, and why.

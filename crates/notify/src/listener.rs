@@ -114,14 +114,7 @@ impl Listener {
     /// # Errors
     /// `ENOENT`: the system call no longer waits.
     pub fn let_continue(&self, call: &WaitingCall) -> io::Result<()> {
-        let mut message = MessageBuffer::empty();
-        message.response = libc::seccomp_notif_resp {
-            id: call.id,
-            val: 0,
-            error: 0,
-            flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
-        };
-        self.send_request(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut message)
+        self.respond(call, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32)
     }
 
     /// Ends the system call without executing it: it returns 0, or fails with `errno`. The caller
@@ -130,12 +123,16 @@ impl Listener {
     /// # Errors
     /// `ENOENT`: the system call no longer waits.
     pub fn finish(&self, call: &WaitingCall, errno: Option<i32>) -> io::Result<()> {
+        self.respond(call, -errno.unwrap_or(0), 0)
+    }
+
+    fn respond(&self, call: &WaitingCall, error: i32, flags: u32) -> io::Result<()> {
         let mut message = MessageBuffer::empty();
         message.response = libc::seccomp_notif_resp {
             id: call.id,
             val: 0,
-            error: -errno.unwrap_or(0),
-            flags: 0,
+            error,
+            flags,
         };
         self.send_request(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut message)
     }

@@ -16,6 +16,10 @@ const MAX_YIELDS: u32 = 100;
 /// The number of further attempts, with a pause in between.
 const MAX_PAUSES: u32 = 200;
 
+/// The length of the first pause. Each pause is longer by this, up to the length with which all
+/// pauses take as long as the wait.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
 /// The wait of [`lock_file`]. Usually a process holds the lock for microseconds. A call must not
 /// wait for a stopped process.
 const USUAL_WAIT: Duration = Duration::from_millis(200);
@@ -24,7 +28,7 @@ const USUAL_WAIT: Duration = Duration::from_millis(200);
 const MAX_BYTES: usize = 64;
 
 /// Stands for an unknown number.
-const UNKNOWN_NUMBER: &str = "?";
+pub(crate) const UNKNOWN_NUMBER: &str = "?";
 
 /// A counter with its file, which is locked until the value is dropped.
 #[derive(Debug)]
@@ -78,7 +82,7 @@ pub fn lock_file(dir: &PrivateDir, name: &str) -> io::Result<File> {
 /// # Errors
 /// See [`lock_file`].
 pub fn lock_file_within(dir: &PrivateDir, name: &str, max_wait: Duration) -> io::Result<File> {
-    let pause = max_wait / MAX_PAUSES;
+    let longest_pause = max_wait / MAX_PAUSES;
     let mut file = dir.open_or_create(name)?;
     for attempt in 0..MAX_YIELDS + MAX_PAUSES {
         match file.try_lock() {
@@ -87,6 +91,7 @@ pub fn lock_file_within(dir: &PrivateDir, name: &str, max_wait: Duration) -> io:
             Ok(()) => file = dir.open_or_create(name)?,
             Err(TryLockError::WouldBlock) if attempt < MAX_YIELDS => std::thread::yield_now(),
             Err(TryLockError::WouldBlock) => {
+                let pause = longest_pause.min(FIRST_PAUSE * (attempt - MAX_YIELDS + 1));
                 // No pause is as long as a second.
                 let pause = Timespec {
                     tv_sec: 0,

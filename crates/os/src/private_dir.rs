@@ -33,8 +33,7 @@ impl PrivateDir {
     /// directories. `root` is the caller's choice and may be a symbolic link. Below `root`, a
     /// symbolic link or a directory of another user is an error.
     pub fn create(root: &Path, below: &[&str]) -> io::Result<Self> {
-        let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
-        Self::walk(root, &below, true)
+        Self::walk(root, below, true)
     }
 
     /// Opens `directory`, and creates it if it is missing. Its parent directory counts as the root.
@@ -47,11 +46,10 @@ impl PrivateDir {
 
     /// Opens a private directory without creating anything.
     pub fn open(root: &Path, below: &[&str]) -> io::Result<Self> {
-        let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
-        Self::walk(root, &below, false)
+        Self::walk(root, below, false)
     }
 
-    fn walk(root: &Path, below: &[&OsStr], create_missing: bool) -> io::Result<Self> {
+    fn walk(root: &Path, below: &[impl AsRef<OsStr>], create_missing: bool) -> io::Result<Self> {
         let opened = match fs::open(root, DIRECTORY_FLAGS, Mode::empty()) {
             Err(Errno::NOENT) if create_missing => {
                 DirBuilder::new().recursive(true).mode(0o700).create(root)?;
@@ -63,9 +61,9 @@ impl PrivateDir {
             fd: opened?,
             path: root.to_owned(),
         };
-        below
-            .iter()
-            .try_fold(first, |dir, name| dir.open_below(name, create_missing))
+        below.iter().try_fold(first, |dir, name| {
+            dir.open_below(name.as_ref(), create_missing)
+        })
     }
 
     fn open_below(&self, name: &OsStr, create_missing: bool) -> io::Result<Self> {

@@ -2,7 +2,7 @@
 //! cost. An item is a numbered file or directory of a session. A file stores the position of the
 //! sweep, so that the next process continues there.
 
-use crate::counter::lock_file;
+use crate::counter::{UNKNOWN_NUMBER, lock_file};
 use crate::private_dir::PrivateDir;
 use std::fs::File;
 use std::io;
@@ -10,9 +10,6 @@ use std::os::unix::fs::FileExt;
 
 /// The largest size of the progress file in bytes.
 const MAX_BYTES: usize = 512;
-
-/// Stands for an unknown number.
-const UNKNOWN_NUMBER: &str = "?";
 
 /// The progress of a sweep. Times are in milliseconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -40,8 +40,7 @@ impl Ancestor {
         let leads_terminal_session = info.terminal != 0 && info.session == info.pid;
         Self {
             identity,
-            is_terminal_shell: leads_terminal_session
-                && SHELLS.contains(&name.trim_start_matches('-')),
+            is_terminal_shell: leads_terminal_session && is_shell(&name),
             name,
             command_line: String::from_utf8_lossy(&arguments).trim_end().to_owned(),
         }
@@ -86,9 +85,13 @@ pub fn model_callers(ancestors: &[Ancestor]) -> impl Iterator<Item = &Ancestor> 
 /// Returns the program that started this process, possibly by a shell: the nearest ancestor that is
 /// neither a shell nor a process of agent-bash. `ancestors` begins with this process.
 pub fn calling_program(ancestors: &[Ancestor]) -> Option<&Ancestor> {
-    let is_shell = |name: &str| SHELLS.contains(&name.trim_start_matches('-'));
     let mut above = ancestors.iter().skip(1);
     above.find(|process| !is_shell(&process.name) && !process.is_agent_bash())
+}
+
+/// True for the name of a shell. The name of a login shell begins with `-`.
+fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name.trim_start_matches('-'))
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -4,8 +4,7 @@
 use crate::proc_scan;
 use crate::supervisor::shown_command;
 use agent_bash_core::Survivor;
-use agent_bash_os::ProcessIdentity;
-use agent_bash_os::ProcessInfo;
+use agent_bash_os::{ProcessIdentity, ProcessInfo};
 use std::collections::BTreeSet;
 
 /// The properties by which leftovers are found.
@@ -30,14 +29,13 @@ impl Leftovers {
         let session = ProcessInfo::read(self.supervisor.pid)
             .is_none_or(|now| now.start_time == self.supervisor.start_time)
             .then_some(self.supervisor.pid);
-        let pipes: Vec<u64> = self.pipe.into_iter().collect();
         let own = std::process::id().cast_signed();
         let is_leftover = |process: &ProcessInfo| {
             !process.zombie
                 && process.pid != own
                 && process.pid != self.supervisor.pid
                 && process.start_time >= self.supervisor.start_time
-                && (Some(process.session) == session || proc_scan::writes_to(process.pid, &pipes))
+                && (Some(process.session) == session || self.writes_to_output(process.pid))
         };
         proc_scan::processes()
             .into_iter()
@@ -49,21 +47,16 @@ impl Leftovers {
     /// Returns the leftovers with their command lines. While the supervisor is alive, returns all
     /// its descendants instead.
     pub fn survivors(&self) -> Vec<Survivor> {
-        let pids = if self.supervisor.is_alive() {
-            self.descendants_of_supervisor()
+        let pids: BTreeSet<i32> = if self.supervisor.is_alive() {
+            self.descendants_in(&running_processes())
         } else {
             self.find().into_iter().map(|process| process.pid).collect()
         };
-        let pipes: Vec<u64> = self.pipe.into_iter().collect();
-        let named = pids.into_iter().map(|pid| {
-            let command = shown_command(pid);
-            Survivor::new(
-                pid.unsigned_abs(),
-                command,
-                proc_scan::writes_to(pid, &pipes),
-            )
-        });
-        named.collect()
+        let survivor = |pid: i32| {
+            let holds_output = self.writes_to_output(pid);
+            Survivor::new(pid.unsigned_abs(), shown_command(pid), holds_output)
+        };
+        pids.into_iter().map(survivor).collect()
     }
 
     /// Returns the running descendants of the living supervisor: all of them, or only `first` with
@@ -74,10 +67,9 @@ impl Leftovers {
         }
         let running = running_processes();
         let all = self.descendants_in(&running);
-        let pipes: Vec<u64> = self.pipe.into_iter().collect();
         let members = first.map(|first| {
             let mut members = BTreeSet::from([first]);
-            members.extend(all.iter().filter(|pid| proc_scan::writes_to(**pid, &pipes)));
+            members.extend(all.iter().filter(|pid| self.writes_to_output(**pid)));
             proc_scan::add_descendants(&mut members, &running);
             members
         });
@@ -89,12 +81,13 @@ impl Leftovers {
             .collect()
     }
 
-    /// Returns all descendants of the supervisor, including orphans, which are reparented to it.
-    fn descendants_of_supervisor(&self) -> Vec<i32> {
-        let descendants = self.descendants_in(&running_processes());
-        descendants.into_iter().collect()
+    /// True if a process can write to the job's output.
+    fn writes_to_output(&self, pid: i32) -> bool {
+        proc_scan::writes_to(pid, self.pipe.as_slice())
     }
 
+    /// Returns the descendants of the supervisor among `running`, including orphans, which are
+    /// reparented to it.
     fn descendants_in(&self, running: &[ProcessInfo]) -> BTreeSet<i32> {
         let mut descendants = BTreeSet::from([self.supervisor.pid]);
         proc_scan::add_descendants(&mut descendants, running);

@@ -163,7 +163,8 @@ mod tests {
         assert_eq!((holder.pid, holder.address), (Some(own), address));
         assert!(!holder.command.is_empty());
         drop((v4, client));
-        assert_eq!(port_holder(address.port()), None);
+        // A child that another test has forked holds the listener until it executes its program.
+        assert!((0..1000).any(|_| port_holder(address.port()).is_none()));
     }
 
     #[test]

@@ -129,6 +129,22 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     found
 }
 
+/// True if `process` is below `ancestor` in the tree of processes. False if `/proc` does not show a
+/// process in between.
+pub(crate) fn is_below(process: i32, ancestor: i32) -> bool {
+    /// The maximum number of parents that are followed.
+    const MAX_PARENTS: usize = 10_000;
+    let mut current = process;
+    for _ in 0..MAX_PARENTS {
+        match ProcessInfo::read(current) {
+            Some(info) if info.parent == ancestor => return true,
+            Some(info) => current = info.parent,
+            None => return false,
+        }
+    }
+    false
+}
+
 /// Returns all processes of the system.
 pub(crate) fn processes() -> Vec<ProcessInfo> {
     let Ok(entries) = fs::read_dir("/proc") else {

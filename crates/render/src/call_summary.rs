@@ -128,9 +128,11 @@ pub(crate) fn split_git(changes: &Changes) -> (ChangeCounts, u64) {
 /// `+2 ~1 −1`; with files in a `.git`: `~1, 7 in .git`.
 fn own_delta(changes: &Changes) -> String {
     let (outside_git, in_git) = split_git(changes);
-    let parts = [delta(&outside_git), format!("{in_git} in .git")];
-    let parts = parts.into_iter().take(if in_git > 0 { 2 } else { 1 });
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    let mut parts = vec![delta(&outside_git)];
+    if in_git > 0 {
+        parts.push(format!("{in_git} in .git"));
+    }
+    parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }
 

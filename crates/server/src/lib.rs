@@ -18,6 +18,14 @@ pub use agent_bash_protocol::data::{ChangesGroupData, ChangesSetData, FileDiffDa
 pub use into_data::IntoData;
 pub use stdio::stdio;
 
+use std::time::Duration;
+
+/// Time limit for the end of commands after their grace period.
+const AFTER_GRACE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Time limit for a client to read answers before the server exits.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -32,6 +32,7 @@ mod windows;
 
 pub use options::McpOptions;
 
+use crate::{AFTER_GRACE_TIMEOUT, WRITE_TIMEOUT};
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
@@ -40,15 +41,8 @@ use handler::McpServer;
 use ordered_handler::OrderedHandler;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use transport::{BoundedTransport, WriteStopper};
-
-/// Time limit for the end of commands after their grace period.
-const AFTER_GRACE_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Time limit for a client to read answers before the server exits.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves one client until its input ends, it disconnects, or `stop` is triggered. Then running
 /// commands are cancelled, including calls that continue after their answer; background jobs

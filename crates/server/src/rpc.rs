@@ -24,6 +24,7 @@ pub use agent_bash_protocol::{
 };
 
 use self::answer::RpcAnswer;
+use crate::{AFTER_GRACE_TIMEOUT, WRITE_TIMEOUT};
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::in_order::Tickets;
@@ -42,15 +43,8 @@ use request_error::ErrorReply;
 use requests::files::Uploads;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
-
-/// Time limit for the end of commands after their grace period.
-const AFTER_GRACE_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Time limit for a client to read answers before the server exits.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves one client until its input ends, it disconnects, or `stop` is triggered. Then running
 /// commands are cancelled, and answered if the client still reads; background jobs continue.

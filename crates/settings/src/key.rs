@@ -133,13 +133,17 @@ pub(super) fn absolute_path<T: From<PathBuf>>(value: &Value) -> Result<T, String
 
 /// Parses a value as its type. If the type is one of several words, the error lists the words.
 pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    let value = match value {
-        Value::String(_) | Value::Array(_) | Value::Table(_) => value.clone(),
-        // For a number or a boolean, toml's own error does not list the words.
-        other => Value::String(other.to_string()),
+    let parse = |value: Value| {
+        let typed: Result<T, _> = value.try_into();
+        typed.map_err(|error| error.message().to_owned())
     };
-    let typed: Result<T, _> = value.try_into();
-    typed.map_err(|error| error.message().to_owned())
+    parse(value.clone()).map_err(|error| {
+        // toml lists the words only in its error about a text.
+        let text = (!value.is_str()).then(|| Value::String(value.to_string()));
+        let words = text.and_then(|text| parse(text).err());
+        let words = words.filter(|words| words.starts_with("unknown variant"));
+        words.unwrap_or(error)
+    })
 }
 
 pub(super) fn to_value(value: impl Serialize) -> Option<Value> {

@@ -253,8 +253,14 @@ fn errors_name_the_origin_the_key_and_the_value() {
             "`profile` = 5: unknown variant `5`, expected one of `standard`",
         ),
         (
+            "profile = [\"a\"]",
+            "unknown variant `[\"a\"]`, expected one of `standard`",
+        ),
+        // The control: a type without words.
+        ("targets = 5", "`targets` = 5: invalid type: integer `5`"),
+        (
             "[safety]\nrules = [{ match = { program = \"terraform|git push\" }, say = \"x\" }]",
-            "`terraform|git push` is no name of a program: leave out its directory",
+            "`terraform|git push` is not the name of a program: leave out its directory",
         ),
         (
             "[limits]\ncpu_s = 0",

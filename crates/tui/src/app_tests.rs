@@ -1,12 +1,12 @@
 use super::*;
-use crate::approvals::ApprovalQuestion;
+use crate::approvals::{ApprovalQuestion, outside_request};
 use crate::calls::CallEnd;
 use crate::transcript::CardEntry;
 use agent_bash::Escalation;
 use agent_bash::core::changes::TrialRequest;
-use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
+use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::{ArtifactId, Status, Timestamp, ToolResult};
-use agent_bash_render::CardState;
+use agent_bash_render::{CardState, ToolCard};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 pub(super) const NOW: Duration = Duration::ZERO;
@@ -38,12 +38,35 @@ pub(super) fn enters(app: &mut App, text: &str) -> Vec<Effect> {
 }
 
 pub(super) fn ended(app: &mut App, entry: EntryId) {
-    let end = ended_as(succeeded());
-    app.update(Msg::Ended {
-        entry,
-        end,
-        now: NOW,
-    });
+    ended_with(app, entry, ended_as(succeeded()));
+}
+
+pub(super) fn ended_with(app: &mut App, entry: EntryId, end: CallEnd) {
+    let now = NOW;
+    app.update(Msg::Ended { entry, end, now });
+}
+
+/// Ends the running call; returns the effects.
+pub(super) fn end_call(app: &mut App) -> Vec<Effect> {
+    let call = app.call.unwrap();
+    ended(app, call);
+    app.take_effects()
+}
+
+/// The request of the only call among these effects, which have nothing else.
+pub(super) fn request_of(effects: &[Effect]) -> &Request {
+    match effects {
+        [Effect::Call { request, .. }] => request,
+        _ => panic!("{effects:?}"),
+    }
+}
+
+/// The card of the last command.
+pub(super) fn current_card(app: &App) -> &ToolCard {
+    match &app.transcript.current().unwrap().card {
+        Card::Tool(card) => card,
+        _ => panic!("it has another card"),
+    }
 }
 
 pub(super) fn ended_as(result: ToolResult) -> CallEnd {
@@ -103,17 +126,12 @@ fn typed_line_is_stored_unless_it_begins_with_a_blank() {
     for (line, want) in [("ls", Some("ls")), ("!ls", Some("!ls")), (" ls", None)] {
         let mut app = app(None);
         app.handle_event(&Event::Paste(line.to_owned()), NOW);
-        app.handle_event(
-            &Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)),
-            NOW,
-        );
-        let stored = app
-            .take_effects()
-            .into_iter()
-            .find_map(|effect| match effect {
-                Effect::StoreTyped { command, .. } => Some(command),
-                _ => None,
-            });
+        app.handle_event(&Event::Key(KeyCode::Enter.into()), NOW);
+        let mut effects = app.take_effects().into_iter();
+        let stored = effects.find_map(|effect| match effect {
+            Effect::StoreTyped { command, .. } => Some(command),
+            _ => None,
+        });
         assert_eq!(stored.as_deref(), want, "{line:?}");
         assert!(app.prompt.is_empty());
     }
@@ -126,22 +144,17 @@ fn unfinished_script_continues_on_another_line() {
         assert!(enters(&mut app, line).is_empty(), "{line}");
     }
     let effects = enters(&mut app, "fi");
-    let [Effect::Call { request, .. }] = &effects[..] else {
-        panic!("{effects:?}");
-    };
-    assert_eq!(request.command, "if true; then\necho 'a\nb'\nfi");
+    let command = &request_of(&effects).command;
+    assert_eq!(command, "if true; then\necho 'a\nb'\nfi");
 }
 
 #[test]
 fn line_is_a_call_and_a_leading_mark_makes_it_a_bang_command() {
     let mut app = app(None);
     assert!(enters(&mut app, "  ").is_empty());
-    match &enters(&mut app, "ls")[..] {
-        [Effect::Call { request, .. }] => {
-            assert_eq!((request.command.as_str(), request.pty), ("ls", None));
-        }
-        other => panic!("{other:?}"),
-    }
+    let effects = enters(&mut app, "ls");
+    let request = request_of(&effects);
+    assert_eq!((request.command.as_str(), request.pty), ("ls", None));
     match &enters(&mut app, "!!ls")[..] {
         [
             Effect::Bang {
@@ -172,20 +185,13 @@ fn escape_and_ctrl_c_cancel_the_bang_command_first_and_never_quit() {
             [Effect::CancelBang]
         ));
         let bang = app.bang.unwrap();
-        let end = CallEnd::Refused("x".to_owned());
-        app.update(Msg::Ended {
-            entry: bang,
-            end,
-            now: NOW,
-        });
+        ended_with(&mut app, bang, CallEnd::Refused("x".to_owned()));
         app.take_effects();
         assert!(matches!(
             press(&mut app, key.0, key.1)[..],
             [Effect::CancelCall]
         ));
-        let call = app.call.unwrap();
-        ended(&mut app, call);
-        app.take_effects();
+        end_call(&mut app);
         assert!(press(&mut app, key.0, key.1).is_empty());
     }
 }
@@ -282,11 +288,7 @@ fn message_that_is_no_longer_true_disappears() {
     enters(&mut app, "!ls");
     assert!(app.message.is_some());
     let entry = app.bang.unwrap();
-    app.update(Msg::Ended {
-        entry,
-        end: CallEnd::Refused("x".to_owned()),
-        now: NOW,
-    });
+    ended_with(&mut app, entry, CallEnd::Refused("x".to_owned()));
     assert_eq!(app.message, None);
 }
 
@@ -389,50 +391,36 @@ fn idle_interface_has_no_timer() {
     );
 }
 
-fn work() -> SandboxRequest {
-    SandboxRequest {
-        level: Some(SandboxLevel::Off),
-        network: None,
-        hosts: Vec::new(),
-        writable: Vec::new(),
-        reason: "it must".to_owned(),
-    }
-}
-
 #[test]
 fn question_is_answered_only_by_a_key_meant_for_it() {
     let mut app = app(None);
-    let key = |app: &mut App, c, now| {
-        let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-        app.handle_event(&Event::Key(key), now);
-    };
     let early = Duration::from_millis(100);
     let later = Duration::from_secs(1);
     for (answer, allowed) in [('y', true), ('n', false)] {
-        let (question, mut answered) = ApprovalQuestion::of("x", work());
+        let (question, mut answered) = ApprovalQuestion::of("x", outside_request("it must"));
         app.ask_to_leave_sandbox(question, NOW);
-        key(&mut app, answer, early);
-        key(&mut app, 'x', later);
+        letter(&mut app, answer, early);
+        letter(&mut app, 'x', later);
         assert!(answered.try_recv().is_err(), "nothing was answered");
-        key(&mut app, answer, later);
+        letter(&mut app, answer, later);
         assert_eq!(answered.try_recv(), Ok(allowed));
     }
     assert!(app.prompt.is_empty(), "no key went elsewhere");
     // The next question needs its own answer, and a question of a cancelled call disappears.
-    let (first, mut answered) = ApprovalQuestion::of("x", work());
-    let (over, answer_of_over) = ApprovalQuestion::of("x", work());
-    let (last, mut answered_last) = ApprovalQuestion::of("x", work());
+    let (first, mut answered) = ApprovalQuestion::of("x", outside_request("it must"));
+    let (over, answer_of_over) = ApprovalQuestion::of("x", outside_request("it must"));
+    let (last, mut answered_last) = ApprovalQuestion::of("x", outside_request("it must"));
     for question in [first, over, last] {
         app.ask_to_leave_sandbox(question, NOW);
     }
     drop(answer_of_over);
-    key(&mut app, 'y', later);
-    key(&mut app, 'y', later);
+    letter(&mut app, 'y', later);
+    letter(&mut app, 'y', later);
     assert_eq!(answered.try_recv(), Ok(true));
     assert!(answered_last.try_recv().is_err());
-    key(&mut app, 'n', later + later);
+    letter(&mut app, 'n', later + later);
     assert_eq!(answered_last.try_recv(), Ok(false));
-    key(&mut app, 'z', later + later);
+    letter(&mut app, 'z', later + later);
     assert_eq!(app.prompt.text(), "z");
 }
 
@@ -444,7 +432,7 @@ fn call_does_not_run_before_its_answer_and_its_time_starts_then() {
     ] {
         let mut app = app(None);
         enters(&mut app, "curl x");
-        let (question, _answered) = ApprovalQuestion::of("curl x", work());
+        let (question, _answered) = ApprovalQuestion::of("curl x", outside_request("it must"));
         app.ask_to_leave_sandbox(question, NOW);
         let seen = |app: &mut App, now| {
             let call = app.call.unwrap();
@@ -471,9 +459,7 @@ fn call_is_run_again_outside_of_the_sandbox() {
     let mut app = app(None);
     assert!(again(&mut app).is_empty(), "no command has run");
     enters(&mut app, "ls");
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    app.take_effects();
+    end_call(&mut app);
     assert!(again(&mut app).is_empty(), "calls have no sandbox");
     app.sandbox.level = SandboxLevel::ReadOnly;
     for (is_safe_mode, message) in [(false, "escalation"), (true, "safe mode")] {
@@ -486,30 +472,19 @@ fn call_is_run_again_outside_of_the_sandbox() {
     // A line on the prompt takes precedence over the last command.
     app.handle_event(&Event::Paste("id".to_owned()), NOW);
     let effects = again(&mut app);
-    let [Effect::Call { request, .. }] = &effects[..] else {
-        panic!("{effects:?}");
-    };
+    let request = request_of(&effects);
     assert!(request.command == "id" && request.sandbox.is_some());
     assert!(app.prompt.is_empty());
-    let Card::Tool(card) = &app.transcript.current().unwrap().card else {
-        panic!("it has another card");
-    };
     assert_eq!(
-        card.host_lines.len(),
+        current_card(&app).host_lines.len(),
         1,
         "the card says that the call ran outside"
     );
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    app.take_effects();
+    end_call(&mut app);
     enters(&mut app, "ls");
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    app.take_effects();
+    end_call(&mut app);
     let effects = again(&mut app);
-    let [Effect::Call { request, .. }] = &effects[..] else {
-        panic!("{effects:?}");
-    };
+    let request = request_of(&effects);
     assert_eq!(request.command, "ls");
     let wanted = request.sandbox.as_ref().unwrap();
     assert_eq!(wanted.level, Some(SandboxLevel::Off));

@@ -255,21 +255,15 @@ impl CallEnd {
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
                 card.output.show_instead(mark);
+                let artifact = message.artifact.as_ref();
+                let incomplete = artifact.filter(|artifact| !artifact.complete);
                 card.stored = message.truncated.then(|| StoredOutput {
-                    uri: message
-                        .artifact
-                        .as_ref()
-                        .map(|artifact| artifact.uri.clone()),
-                    first: message
-                        .artifact
-                        .as_ref()
-                        .filter(|artifact| !artifact.complete)
-                        .map(|artifact| artifact.bytes),
+                    uri: artifact.map(|artifact| artifact.uri.clone()),
+                    first: incomplete.map(|artifact| artifact.bytes),
                     shown: [message.summary.shown_bytes, message.summary.total_bytes],
                 });
-                let artifact = message.artifact;
-                entry.artifact = artifact.as_ref().map(|artifact| artifact.id);
-                entry.file = artifact.map(|artifact| artifact.path.into());
+                entry.artifact = artifact.map(|artifact| artifact.id);
+                entry.file = artifact.map(|artifact| artifact.path.clone().into());
             }
             (Self::Refused(reason), Card::Bang(card)) => {
                 card.state = CardState::Ended(Status::NotStarted { reason });

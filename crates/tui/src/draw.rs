@@ -52,7 +52,11 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         height: area.height.saturating_sub(1),
         ..area
     };
-    draw_diff(app, frame, panel);
+    if let Some(diff) = &mut app.diff {
+        let entry = app.transcript.get(diff.entry);
+        let changes = entry.and_then(|entry| entry.card.changes());
+        diff.draw(frame, panel, changes, &theme);
+    }
     if let Some(jobs) = &mut app.jobs {
         jobs.draw(frame, panel, &theme);
     }
@@ -73,14 +77,6 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         console.draw(frame, Overlay::area(area), now, &theme);
     }
     app.questions.draw(frame, area, &app.sandbox, &theme);
-}
-
-fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
-    if let Some(diff) = &mut app.diff {
-        let entry = app.transcript.get(diff.entry);
-        let changes = entry.and_then(|entry| entry.card.changes());
-        diff.draw(frame, area, changes, &app.theme);
-    }
 }
 
 /// Draws the queue, the next command first. If there are too many commands, draws the first ones.

@@ -19,6 +19,7 @@ use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
 use crate::interrupt::InterruptibleCommand;
 use crate::prompt_directory::PromptDirectory;
+use crate::redraw::MIN_FRAME_INTERVAL;
 use crate::stop_signals::{StopRequest, StopSignals};
 use crate::terminal_input::TerminalInput;
 use crate::terminals::Terminals;
@@ -36,9 +37,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
-
-/// Minimum time between two frames.
-const MIN_FRAME_INTERVAL: Duration = Duration::from_micros(16_667);
 
 /// The name of the persistent shell in which the prompt's commands run.
 const PROMPT_SHELL: &str = "prompt";

@@ -72,10 +72,12 @@ impl Functions {
         ];
         let may = |name: &str| SHELL_WORDS.contains(&name) || self.known.contains_key(name);
         let mut names = script.commands.iter().filter_map(|ran| ran.name());
-        script.over_limit || script.parsed.text.contains("()") || names.any(may) || {
-            let words = script.parsed.text.split_whitespace();
-            words.into_iter().any(|word| word == "function")
-        }
+        let text = script.parsed.text;
+        let mut words = text.split_whitespace();
+        script.over_limit
+            || text.contains("()")
+            || names.any(may)
+            || words.any(|word| word == "function")
     }
 
     /// Prefixes a line with the definitions of the functions that it calls.

@@ -17,8 +17,7 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue, terminal};
 use ratatui::Terminal;
-use ratatui::backend::Backend as _;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::layout::Size;
 use std::io::{self, Stdout, Write as _};
 use std::mem::ManuallyDrop;
@@ -176,8 +175,7 @@ impl CaughtPanic {
     }
 
     fn message(&self) -> Option<String> {
-        let mut last = lock(&self.last_message);
-        last.take()
+        lock(&self.last_message).take()
     }
 }
 

@@ -1,7 +1,6 @@
 //! The state of the jobs panel while it is open: the selection, and the selected job's output.
 
-use agent_bash::core::ScriptEnding;
-use agent_bash::core::{JobId, Timestamp, listed};
+use agent_bash::core::{JobId, ScriptEnding, Timestamp, listed};
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};

@@ -4,6 +4,7 @@
 use agent_bash::core::words;
 use agent_bash_render::syntax::Parsed;
 use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
+use std::collections::BTreeSet;
 
 /// Commands that set the variables in their operands (`NAME=value`).
 const DECLARING_COMMANDS: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
@@ -18,13 +19,8 @@ const COMMANDS_WITH_WORDS: &[&str] =
 pub(crate) fn state_set_by(parsed: &Parsed<'_>) -> Vec<String> {
     let mut all = Vec::new();
     collect_from_list(&parsed.list, parsed.text, &mut all);
-    let mut seen = Vec::new();
-    all.retain(|name| {
-        !seen.contains(name) && {
-            seen.push(name.clone());
-            true
-        }
-    });
+    let mut seen = BTreeSet::new();
+    all.retain(|name| seen.insert(name.clone()));
     all
 }
 

@@ -122,15 +122,7 @@ const REFTABLE_HEAD: &str = "refs/heads/.invalid";
 
 /// The branch checked out in the repository around a directory, or the commit.
 fn branch(directory: &Path) -> Option<String> {
-    let git = directory
-        .ancestors()
-        .map(|above| above.join(".git"))
-        .find(|git| git.symlink_metadata().is_ok())?;
-    // In a linked worktree or a submodule, `.git` is a file that names the directory.
-    let git = match read_start(&git).as_deref().map(str::trim_end) {
-        Some(text) => git.parent()?.join(text.strip_prefix("gitdir: ")?),
-        None => git,
-    };
+    let git = git_directory(directory)?;
     let head = read_start(&git.join("HEAD"))?;
     let operation = git_operation(&git);
     // During a rebase, HEAD is a commit.
@@ -148,6 +140,19 @@ fn branch(directory: &Path) -> Option<String> {
     };
     let operation = operation.map(|what| format!(" {what}")).unwrap_or_default();
     Some(one_line(&format!("{name}{operation}")).into_owned())
+}
+
+/// Returns git's directory for the work tree that contains `directory`.
+pub(crate) fn git_directory(directory: &Path) -> Option<PathBuf> {
+    let git = directory
+        .ancestors()
+        .map(|above| above.join(".git"))
+        .find(|git| git.symlink_metadata().is_ok())?;
+    // In a linked worktree or a submodule, `.git` is a file that names the directory.
+    match read_start(&git) {
+        Some(text) => Some(git.parent()?.join(text.strip_prefix("gitdir:")?.trim())),
+        None => Some(git),
+    }
 }
 
 /// An unfinished operation, as git's own prompt shows it: `REBASE 1/2`.

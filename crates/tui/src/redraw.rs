@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 use std::task::Wake;
+use std::time::Duration;
 use tokio::sync::Notify;
+
+/// Minimum time between two frames.
+pub(crate) const MIN_FRAME_INTERVAL: Duration = Duration::from_micros(16_667);
 
 /// A waker for live output that makes the event loop draw again.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 use crate::console::{Console, EventOutcome};
 use crate::host_terminal::HostTerminal;
 use crate::links::LinkDestinations;
+use crate::redraw::MIN_FRAME_INTERVAL;
 use crate::terminal_input::TerminalInput;
 use crate::terminals::Terminals;
 use agent_bash::core::{Cancel, Clock};
@@ -13,9 +14,6 @@ use ratatui::layout::Rect;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Minimum time between two frames.
-const MIN_FRAME_INTERVAL: Duration = Duration::from_micros(16_667);
 
 /// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's
 /// terminal while it runs.

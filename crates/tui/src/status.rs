@@ -61,14 +61,9 @@ pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let is_busy = app.call.is_some() || app.bang.is_some() || app.candidates.is_some();
     let is_idle = app.transcript.selected_entry().is_none() && !is_busy;
     let right_width = if right.is_empty() { 0 } else { wanted + 2 };
-    let left = match fit_parts(&all, room.saturating_sub(right_width), theme) {
-        Some(line) => line,
-        None => drop_parts(
-            all,
-            room.saturating_sub(if is_idle { 0 } else { right_width }),
-            theme,
-        ),
-    };
+    let left_room = room.saturating_sub(if is_idle { 0 } else { right_width });
+    let left = fit_parts(&all, room.saturating_sub(right_width), theme)
+        .unwrap_or_else(|| drop_parts(all, left_room, theme));
     let left_width = room.saturating_sub(if is_idle { 0 } else { wanted + 1 });
     buffer.set_line(area.x, area.y, &left, left_width as u16);
     if left.width() + 2 + wanted <= room || !is_idle {

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The fallback after the program in the hook's command line, in case the program gives no verdict.
+/// The fallback after the program in the hook's command line, for a program that fails or refuses.
 const BLOCKS: &str = "sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'";
 
 /// Each agent with the names of its event and its tool.
@@ -230,7 +230,7 @@ fn installed_hook_blocks_if_the_program_is_missing() -> anyhow::Result<()> {
         "ls",
     )?;
     assert_eq!(silent.code, 2, "{silent:?}");
-    assert!(silent.stderr.contains("no verdict"), "{silent:?}");
+    assert!(silent.stderr.contains("did not permit it"), "{silent:?}");
     Ok(())
 }
 

@@ -137,7 +137,7 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
 #[test]
 fn long_call_returns_a_handle_and_continues() -> Result<()> {
     let world = world()?;
-    let mut server = server(&world, "300ms")?;
+    let mut server = server(&world, "2s")?;
     let script = "echo begun; until test -e go; do sleep 0.01; done; echo done; exit 7";
     let answer = call(&mut server, "bash", &json!({"command": script}))?;
     let status = &answer["structuredContent"]["status"];
@@ -147,9 +147,8 @@ fn long_call_returns_a_handle_and_continues() -> Result<()> {
     );
     assert_eq!(answer["isError"], false);
     assert!(
-        text(&answer).starts_with(
-            "begun\n\n[The command is still running after 300ms and goes on as call-1."
-        )
+        text(&answer)
+            .starts_with("begun\n\n[The command is still running after 2s and goes on as call-1.")
     );
     let pid = i32::try_from(status["pid"].as_u64().context("a pid")?)?;
     let pid = Pid::from_raw(pid).context("not 0")?;

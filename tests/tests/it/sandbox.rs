@@ -464,3 +464,46 @@ fn sandboxed_call_can_write_neither_state_nor_temporary_directories_of_the_host(
     world.assert_nothing_left(SOON);
     Ok(())
 }
+
+/// The store of change sets has copies of files that calls outside of the sandbox have changed.
+#[test]
+fn sandboxed_call_reads_no_former_contents_of_hidden_files() -> Result<()> {
+    let world = World::new()?;
+    let secret = world.cwd().join("secret");
+    fs::write(&secret, "former-text\n")?;
+    let hidden = format!("[sandbox]\nhidden = [{:?}]\n", secret.canonicalize()?);
+    fs::write(world.cwd().join(".agent-bash.toml"), hidden)?;
+    let changed = ["run", "--changes", "undo", "echo new > secret"];
+    agent_bash(&world, &changed)?;
+    let find = format!("grep -rlas 'former-te[x]t' '{}'", world.state().display());
+    let is_found = |ran: &CommandResult| ran.stdout.contains("/changes/cli/");
+    let outside = agent_bash(&world, &["run", &find])?;
+    if !is_found(&outside) {
+        report_left_out("this system records no changes");
+        return Ok(());
+    }
+    for level in ["read_only", "workspace_write"] {
+        let ran = agent_bash(&world, &["run", "--sandbox", level, &find])?;
+        ensure!(!is_found(&ran), "{level}: {ran:?}");
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// Bash ignores zero bytes in a script.
+#[test]
+fn script_with_zero_bytes_on_stdin_of_shell_is_confined() -> Result<()> {
+    let world = World::new()?;
+    let script = world.cwd().join("script");
+    fs::write(&script, "echo x > new # \0\n")?;
+    for (level, is_confined) in [("read_only", true), ("off", false)] {
+        let mut command = world.command(product::agent_bash()?);
+        command.arg("shell").env(LEVEL, level);
+        command.stdin(fs::File::open(&script)?);
+        let ran = product::run(command, None)?;
+        let is_written = world.cwd().join("new").exists();
+        ensure!(is_written != is_confined, "{level}: {ran:?}");
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

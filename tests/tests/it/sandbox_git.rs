@@ -31,6 +31,15 @@ git submodule --quiet deinit -f sub
 rm -rf .git/modules/sub
 git config --remove-section submodule.sub 2> /dev/null || true";
 
+/// Leaves a process behind that changes a dangerous key once the file `go` exists.
+const SURVIVOR: &str = "(for _ in {1..3000}; do test -e go && break; sleep 0.02; done
+git config core.askPass x; touch gone) > /dev/null 2>&1 & true";
+
+/// Makes the process of [`SURVIVOR`] change the key, and waits for the change.
+const RELEASE: &str = "touch go
+for _ in {1..3000}; do test -e gone && exit; sleep 0.02; done
+exit 1";
+
 struct Scene {
     world: World,
 }
@@ -209,14 +218,12 @@ fn recorded_change_of_the_configuration_is_undone() -> Result<()> {
 #[test]
 fn next_program_names_the_keys_that_a_survivor_has_changed() -> Result<()> {
     let scene = Scene::new()?;
-    let survivor = "(until test -e go; do sleep 0.02; done; git config core.askPass x; touch gone) > /dev/null 2>&1 & true";
-    let first = scene.call(&[], survivor)?;
+    let first = scene.call(&[], SURVIVOR)?;
     if !has_copy(&first) {
         return Ok(());
     }
     ensure!(dropped(&first).is_empty(), "{first}");
-    let wait = "touch go; until test -e gone; do sleep 0.02; done";
-    scene.outside(&scene.repo(), wait)?;
+    scene.outside(&scene.repo(), RELEASE)?;
     let next = scene.call(&[], "true")?;
     ensure!(dropped(&next) == ["core.askpass"], "{next}");
     // The control: the keys are named once.
@@ -260,12 +267,8 @@ fn calls_of_a_persistent_shell_and_survivors_write_harmless_keys_only() -> Resul
         "{second}"
     );
     ensure!(second["status"]["code"] == 1, "{second}");
-    let survivor = "(until test -e go; do sleep 0.02; done; git config core.askPass x; touch gone) > /dev/null 2>&1 & true";
-    called(survivor)?;
-    scene.outside(
-        &scene.repo(),
-        "touch go; until test -e gone; do sleep 0.02; done",
-    )?;
+    called(SURVIVOR)?;
+    scene.outside(&scene.repo(), RELEASE)?;
     ensure!(!fs::read_to_string(&config)?.contains("askPass"));
     let next = called("git config core.askPass")?;
     ensure!(dropped(&next) == ["core.askpass"], "{next}");

@@ -38,6 +38,14 @@ pub(super) struct Field {
     pub(super) required: bool,
 }
 
+impl Field {
+    /// True if the name consists of the letters, digits and underscores of an identifier.
+    pub(super) fn has_plain_name(&self) -> bool {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        self.name.chars().all(is_plain)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Type {
     /// Any value.

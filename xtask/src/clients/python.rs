@@ -46,8 +46,9 @@ fn record(name: &str, item: &Item, fields: &[Field]) -> String {
 
 fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) -> String {
     let mut text = String::from("\n\n");
-    let (by_keyword, plain): (Vec<&&Field>, Vec<&&Field>) =
-        fields.iter().partition(|field| !is_identifier(&field.name));
+    let (by_keyword, plain): (Vec<&&Field>, Vec<&&Field>) = fields
+        .iter()
+        .partition(|field| !field.has_plain_name() || KEYWORDS.contains(&field.name.as_str()));
     let mut base = base.to_owned();
     if !by_keyword.is_empty() {
         // Such a field can only be declared in the functional syntax.
@@ -83,13 +84,6 @@ fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) ->
         body.push_str("    pass\n");
     }
     text + body.trim_start_matches('\n')
-}
-
-fn is_identifier(name: &str) -> bool {
-    !KEYWORDS.contains(&name)
-        && name
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn comment(doc: &str, indent: &str) -> String {

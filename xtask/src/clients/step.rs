@@ -42,7 +42,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
             test_python(tree, &python, &program)?;
             test_typescript(tree, &packages, &program)?;
             installed::test(tree, &program, &python, &packages)?;
-            if tree.shell.var_os("CI").is_some() {
+            if tree.is_on_ci() {
                 return frameworks(tree);
             }
             say(
@@ -50,13 +50,13 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
             );
             Ok(())
         }
-        (Err(error), _) | (_, Err(error)) if tree.shell.var_os("CI").is_none() => {
+        (Err(error), _) | (_, Err(error)) if tree.is_on_ci() => Err(error),
+        (Err(error), _) | (_, Err(error)) => {
             say(&format!(
                 "   left out: the tests of the clients, because their tools cannot be installed: {error:#}"
             ));
             Ok(())
         }
-        (Err(error), _) | (_, Err(error)) => Err(error),
     }
 }
 

@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 pub(super) fn module(model: &Model) -> String {
     let mut text = String::from(
         "// What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.\n\
-         // The values are plain objects: fields and kinds that a newer program adds are passed
-         // on.\n",
+         // The values are plain objects: fields and kinds that a newer program adds are passed on.\n",
     );
     for (name, item) in &model.items {
         text.push('\n');
@@ -27,11 +26,7 @@ fn record(name: &str, item: &Item, fields: &[Field]) -> String {
     let mut text = comment(&item.doc, "");
     let _ = writeln!(text, "export interface {name} {{");
     for field in fields {
-        let plain = field
-            .name
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        let name = if plain {
+        let name = if field.has_plain_name() {
             field.name.clone()
         } else {
             format!("\"{}\"", field.name)

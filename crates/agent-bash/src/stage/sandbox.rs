@@ -271,7 +271,7 @@ pub(crate) async fn result(
     if !messages.is_empty() || !refused.is_empty() {
         let cwd = cwd.to_owned();
         let named = move || {
-            let named = denials::denied_files(&plan, &cwd, &messages);
+            let named = denials::denied_files(&plan, &cwd, &messages, &refused);
             if named.is_empty() {
                 denials::refused_files(refused)
             } else {

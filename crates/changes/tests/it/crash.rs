@@ -454,9 +454,9 @@ fn change_at_the_moment_of_the_mark_counts_as_earlier() {
     assert_eq!(conflicts, 1, "never in the same moment, in {rounds} rounds");
 }
 
-/// Returns true if the condition is met within some seconds.
+/// Returns true if the condition is met within a minute.
 pub(crate) fn soon(is_so: impl Fn() -> bool) -> bool {
-    (0..250).any(|_| {
+    (0..3000).any(|_| {
         let now = is_so();
         if !now {
             std::thread::sleep(std::time::Duration::from_millis(20));

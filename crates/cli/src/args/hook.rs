@@ -1,5 +1,6 @@
 //! `agent-bash hook`.
 
+use agent_bash_hooks::install::SettingsScope;
 use agent_bash_hooks::{SupportedAgent, by_name, hook_agents};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -59,6 +60,17 @@ pub(crate) struct HookArgs {
     /// Write without asking.
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+impl HookArgs {
+    /// Returns the settings that the command changes.
+    pub(crate) fn scope(&self) -> SettingsScope {
+        if self.project {
+            SettingsScope::Project
+        } else {
+            SettingsScope::User
+        }
+    }
 }
 
 /// How an agent's commands reach `agent-bash shell`.

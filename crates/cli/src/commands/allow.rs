@@ -139,5 +139,5 @@ fn list_text(commands: &[RefusedCommand]) -> String {
         ]
     });
     let rows: Vec<_> = rows.collect();
-    table(["code", "", "rule", "directory", "command"], &rows)
+    table(["CODE", "STATE", "RULE", "DIRECTORY", "COMMAND"], &rows)
 }

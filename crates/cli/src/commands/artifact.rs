@@ -1,7 +1,7 @@
 //! `agent-bash artifact`: the stored full outputs of one-shot commands.
 
 use crate::args::{ArtifactAction, ArtifactArgs, DEFAULT_SESSION};
-use crate::commands::{default_state, session};
+use crate::commands::{NOT_FOUND_EXIT_CODE, default_state, session};
 use crate::output;
 use crate::process_start::StartContext;
 use crate::table::{ago, table};
@@ -13,9 +13,6 @@ use agent_bash::sink::{
 };
 use std::path::Path;
 use std::sync::Arc;
-
-/// The exit code if the artifact cannot be shown; `grep` without a match also exits with 1.
-const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// Lists, shows or searches artifacts.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Result<u8> {

@@ -44,15 +44,13 @@ pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Resul
         listed.iter().map(|set| set.begun).max()
     });
     let stored = StoredChanges {
-        location: ChangesLocation {
-            state,
-            cwd: cwd.clone(),
-            session: &chosen.name,
-        },
+        state,
+        cwd: cwd.clone(),
+        session: &chosen.name,
         json: args.json,
     };
     if let Some(id) = args.action.modified_set().filter(|_| chosen.is_assumed)
-        && stored.location.sets(DEFAULT_SESSION).show(id).is_ok()
+        && stored.sets_of(DEFAULT_SESSION).show(id).is_ok()
     {
         output::say(&default_state::ambiguous(&format!("changes {id}"), &chosen));
         return Ok(NOT_DONE_EXIT_CODE);
@@ -90,15 +88,20 @@ impl From<anyhow::Error> for ActionFailure {
 /// Maximum number of other sessions that are named if a change set does not exist.
 const MAX_NAMED_SESSIONS: usize = 5;
 
-/// The store and the session whose change sets are looked up.
-struct ChangesLocation<'a> {
+/// The change sets of a session.
+struct StoredChanges<'a> {
     state: PathBuf,
     cwd: PathBuf,
     session: &'a str,
+    json: bool,
 }
 
-impl ChangesLocation<'_> {
-    fn sets(&self, session: &str) -> ChangeSets {
+impl StoredChanges<'_> {
+    fn sets(&self) -> ChangeSets {
+        self.sets_of(self.session)
+    }
+
+    fn sets_of(&self, session: &str) -> ChangeSets {
         ChangeSets::in_state(self.state.clone(), session, self.cwd.clone())
     }
 
@@ -106,10 +109,10 @@ impl ChangesLocation<'_> {
     /// for example the one of a running interface. They are only named, because the change sets of
     /// each have their own numbers.
     fn other_sessions_text(&self, now: Timestamp) -> String {
-        let sessions = self.sets(self.session).other_sessions().unwrap_or_default();
+        let sessions = self.sets().other_sessions().unwrap_or_default();
         let mut text = String::new();
         for session in sessions.iter().take(MAX_NAMED_SESSIONS) {
-            let listed = self.sets(session).list().unwrap_or_default();
+            let listed = self.sets_of(session).list().unwrap_or_default();
             let Some(last) = listed.iter().map(|set| set.begun).max() else {
                 continue;
             };
@@ -125,15 +128,7 @@ impl ChangesLocation<'_> {
         }
         text
     }
-}
 
-/// The change sets of a session.
-struct StoredChanges<'a> {
-    location: ChangesLocation<'a>,
-    json: bool,
-}
-
-impl StoredChanges<'_> {
     fn act(&self, action: &ChangesAction) -> Result<(), ActionFailure> {
         let sets = &self.sets();
         match action {
@@ -168,10 +163,6 @@ impl StoredChanges<'_> {
         Ok(output::print(&format!("{}\n", done.text))?)
     }
 
-    fn sets(&self) -> ChangeSets {
-        self.location.sets(self.location.session)
-    }
-
     fn print_done(&self, done: &ChangesDone) -> Result<(), ActionFailure> {
         if self.json {
             return print_json(&json!(done.changes));
@@ -184,7 +175,7 @@ impl StoredChanges<'_> {
         let ChangesRefused::Conflict(conflict) = refused else {
             let mut text = format!("agent-bash: {refused}");
             if let ChangesRefused::Set(ChangesError::Unknown { .. }) = refused {
-                text.push_str(&self.location.other_sessions_text(now()));
+                text.push_str(&self.other_sessions_text(now()));
             }
             output::say(&text);
             return Ok(());
@@ -208,7 +199,7 @@ impl StoredChanges<'_> {
             return Ok(listed);
         }
         let mut commands: BTreeMap<ChangesId, String> = BTreeMap::new();
-        for recording in recordings(&self.location.state, Some(self.location.session)) {
+        for recording in recordings(&self.state, Some(self.session)) {
             let entries = recording.read().unwrap_or_default().entries;
             commands.extend(entries.into_iter().filter_map(|entry| {
                 let id = entry.result.changes?.id;
@@ -236,8 +227,7 @@ impl StoredChanges<'_> {
             return Ok(());
         }
         if listed.is_empty() {
-            let others = self.location.other_sessions_text(now());
-            let session = self.location.session;
+            let (others, session) = (self.other_sessions_text(now()), self.session);
             output::say(&format!("session {session} has no change sets{others}"));
             return Ok(());
         }

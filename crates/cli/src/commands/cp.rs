@@ -39,9 +39,9 @@ pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
         parse_end(&args.from, &settings),
         parse_end(&args.to, &settings),
     );
-    let (target, is_upload) = match &ends {
-        (CopyEnd::Local(_), CopyEnd::Remote { target, .. }) => (target, true),
-        (CopyEnd::Remote { target, .. }, CopyEnd::Local(_)) => (target, false),
+    let (target, path, local, is_upload) = match ends {
+        (CopyEnd::Local(from), CopyEnd::Remote { target, path }) => (target, path, from, true),
+        (CopyEnd::Remote { target, path }, CopyEnd::Local(to)) => (target, path, to, false),
         (CopyEnd::Local(_), CopyEnd::Local(_)) => {
             let usage = "neither path is on a target; write one as TARGET:PATH, with a path that begins with `/`, `~/` or `./`";
             return Err(UsageError(usage.to_owned()).into());
@@ -51,22 +51,19 @@ pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
             return Err(UsageError(usage.to_owned()).into());
         }
     };
+    let local = start.cwd(Some(&local));
     let runtime = runtime::start(Some(2))?;
     let copied = runtime.block_on(async {
         let signals = CancelSignals::listen().context("cannot listen for signals")?;
-        let session = remote_command::session(target, &ChosenSettings::default(), start).await?;
+        let session = remote_command::session(&target, &ChosenSettings::default(), start).await?;
         let remote = session
             .remote_host()
             .context("the session on the target has no remote host")?;
         let cancel = signals.cancel();
-        let copied = match &ends {
-            (CopyEnd::Local(from), CopyEnd::Remote { path, .. }) if is_upload => {
-                upload(&**remote, &start.cwd(Some(from)), path, cancel).await
-            }
-            (CopyEnd::Remote { path, .. }, CopyEnd::Local(to)) => {
-                download(&**remote, path, &start.cwd(Some(to)), cancel).await
-            }
-            _ => Ok(()),
+        let copied = if is_upload {
+            upload(&**remote, &local, &path, cancel).await
+        } else {
+            download(&**remote, &path, &local, cancel).await
         };
         remote.close().await;
         match signals.exit_code() {

@@ -1,14 +1,15 @@
 //! `agent-bash jobs`: background jobs of one-shot commands.
 
 use crate::args::{DEFAULT_SESSION, JobsAction, JobsArgs};
-use crate::commands::{default_state, script, session};
+use crate::commands::{NOT_FOUND_EXIT_CODE, default_state, script, session};
 use crate::output::{self, PassThrough};
 use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
 use crate::table::{ago, table};
-use agent_bash::core::ScriptEnding;
-use agent_bash::core::{Clock, JobId, MetCondition, OutputMask, Until, listens_on, timed_out_text};
+use agent_bash::core::{
+    Clock, JobId, MetCondition, OutputMask, ScriptEnding, Until, listens_on, timed_out_text,
+};
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, WaitOutcome};
 use agent_bash::process::SystemClock;
 use agent_bash::tools::clean;
@@ -23,9 +24,8 @@ use std::time::Duration;
 /// The exit code if the job is still running, as with `timeout(1)`.
 const STILL_RUNNING_EXIT_CODE: u8 = 124;
 
-/// The exit code if the job does not exist, its output is not stored, or it ended before the
-/// awaited condition.
-const NOT_FOUND_EXIT_CODE: u8 = 1;
+/// The exit code if the job ended before the awaited condition.
+const ENDED_EXIT_CODE: u8 = 1;
 
 /// How long `jobs input` waits for the job to read the text.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -160,7 +160,7 @@ async fn wait(
         });
     }
     Ok(match waited.met {
-        Some(MetCondition::End) if !until.is_end() => NOT_FOUND_EXIT_CODE,
+        Some(MetCondition::End) if !until.is_end() => ENDED_EXIT_CODE,
         Some(_) => 0,
         None => signals.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE),
     })

@@ -2,7 +2,7 @@
 
 use crate::args::LogArgs;
 use crate::commands::find_record::{self, NamedRecord};
-use crate::commands::{later_events, session};
+use crate::commands::{NOT_FOUND_EXIT_CODE, later_events, session};
 use crate::output;
 use crate::process_start::StartContext;
 use crate::table::{NarrowColumns, ago, fitted, table};
@@ -17,9 +17,6 @@ use agent_bash_render::call_summary;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
-
-/// The exit code if nothing is recorded.
-const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// A narrow terminal first shortens changes and outcome, and then omits time and duration. The
 /// changes stay, because they are the purpose of the log.
@@ -51,8 +48,8 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
         }
         return Ok(0);
     }
+    let now = SystemClock::new().wall();
     if io::stdout().is_terminal() {
-        let now = SystemClock::new().wall();
         output::print(&heading(&session.name, session.since, now))?;
     }
     let jobs = session::jobs(start, &session.name);
@@ -76,7 +73,7 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
         NARROW_COLUMNS,
     );
     let times = entries[first..].iter().map(|entry| entry.result.started_at);
-    output::print(&with_days(&table, times, SystemClock::new().wall()))?;
+    output::print(&with_days(&table, times, now))?;
     if session.recorded.full {
         output::say("[The record was full: later calls are missing (journal.max_mb).]");
     }

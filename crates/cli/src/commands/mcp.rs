@@ -21,7 +21,6 @@ pub(crate) fn mcp(args: &McpArgs, start: &StartContext) -> anyhow::Result<u8> {
         &args.serving,
         start,
         "mcp",
-        |builder| builder,
         move |session, settings, signals| async move {
             let (input, output) = stdio().context("stdin and stdout cannot be used")?;
             let options = mcp::McpOptions {

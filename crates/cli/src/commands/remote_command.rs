@@ -89,9 +89,8 @@ async fn run_program(
     if !stderr.is_empty() {
         output::say(stderr.trim_end());
     }
-    Ok(answer.code.map_or(KILLED_EXIT_CODE, |code| {
-        u8::try_from(code).unwrap_or(KILLED_EXIT_CODE)
-    }))
+    let code = answer.code.and_then(|code| u8::try_from(code).ok());
+    Ok(code.unwrap_or(KILLED_EXIT_CODE))
 }
 
 /// Connects to the target and returns the session on it.

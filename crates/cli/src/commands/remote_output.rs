@@ -3,6 +3,7 @@
 //! The output is a file on the target that only grows; it is read like any file of a target. Its
 //! path comes from the target and is sent only to the target.
 
+use crate::commands::NOT_FOUND_EXIT_CODE;
 use crate::output::{self, PassThrough};
 use agent_bash::core::{Cancel, RemoteHost, Until};
 use agent_bash::remote::protocol::data::{FilePieceData, JobData, JobOutputData, JobWaitData};
@@ -15,9 +16,6 @@ use std::num::NonZeroU64;
 
 /// How long the target waits for the job's end between two reads.
 const WAIT_INTERVAL: &str = "200ms";
-
-/// The exit code if the job does not exist or its output is not stored.
-const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// A job whose output is followed.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! `agent-bash report`: a recorded session as a page.
 
 use crate::args::ReportArgs;
-use crate::commands::{find_record, jobs, later_events, session};
+use crate::commands::{NOT_FOUND_EXIT_CODE, find_record, jobs, later_events, session};
 use crate::output;
 use crate::process_start::StartContext;
 use crate::runtime;
@@ -21,9 +21,6 @@ use std::path::{Path, PathBuf};
 
 /// The file for the page if the user names none.
 const DEFAULT_FILE: &str = "report.html";
-
-/// The exit code if nothing is recorded.
-const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// Maximum number of files of a call with diffs on the page.
 const MAX_DIFFED_FILES: usize = 100;

@@ -19,7 +19,6 @@ pub(crate) fn rpc(args: &RpcArgs, start: &StartContext) -> anyhow::Result<u8> {
         &args.serving,
         start,
         "rpc",
-        |builder| builder,
         |session, _, signals| async move {
             let (input, output) = stdio().context(NO_STDIO)?;
             rpc::serve(input, output, session, signals.cancel())

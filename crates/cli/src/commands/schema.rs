@@ -20,13 +20,14 @@ pub(crate) fn schema(args: &SchemaArgs, start: &StartContext) -> anyhow::Result<
         output::print(&format!("{tools:#}\n"))?;
         return Ok(0);
     }
-    if let Some(on) = &args.on {
-        return on_target(on, args, start);
-    }
-    let loaded = start.settings(&ChosenSettings {
+    let chosen = ChosenSettings {
         profile: args.profile,
         ..ChosenSettings::default()
-    })?;
+    };
+    if let Some(on) = &args.on {
+        return on_target(on, &chosen, start);
+    }
+    let loaded = start.settings(&chosen)?;
     let policy = loaded.settings.policy()?;
     let sandbox = loaded.settings.sandbox_in_force();
     let enforced = match sandbox.level {
@@ -53,14 +54,10 @@ fn enforced(start: &StartContext) -> anyhow::Result<Option<Report>> {
 }
 
 /// Prints the tool that a server for this target offers.
-fn on_target(on: &str, args: &SchemaArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let chosen = ChosenSettings {
-        profile: args.profile,
-        ..ChosenSettings::default()
-    };
+fn on_target(on: &str, chosen: &ChosenSettings<'_>, start: &StartContext) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
     let tool = runtime.block_on(async {
-        let session = remote_command::session(on, &chosen, start).await?;
+        let session = remote_command::session(on, chosen, start).await?;
         let tool = serde_json::to_string_pretty(&session.tool().schema())?;
         if let Some(remote) = session.remote_host() {
             remote.close().await;

@@ -5,22 +5,21 @@ use crate::commands::{encryption, target};
 use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
+use agent_bash::Conversation;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::ConversationOptions;
 use agent_bash::settings::Settings;
 use agent_bash::sink::SessionClaim;
-use agent_bash::{BashToolBuilder, Conversation};
 use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the session, whose tool `add` extends, and runs `serve` until it returns. A termination
-/// signal triggers the [`CancelSignals`] that `serve` receives; the server then ends in order.
+/// Opens the session, and runs `serve` until it returns. A termination signal triggers the
+/// [`CancelSignals`] that `serve` receives; the server then ends in order.
 pub(crate) fn serve<F>(
     args: &ServingArgs,
     start: &StartContext,
     protocol: &str,
-    add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
     serve: impl FnOnce(Arc<Conversation>, Settings, CancelSignals) -> F,
 ) -> anyhow::Result<u8>
 where
@@ -35,10 +34,10 @@ where
         let signals = CancelSignals::listen().context("cannot listen for signals")?;
         let options = ConversationOptions::long_lived(name, supervisor.clone());
         let session = if let Some(name) = &args.on {
-            target::open(name, None, &settings, start, options, add).await?
+            target::open(name, None, &settings, start, options, |builder| builder).await?
         } else {
             encryption::warn(&settings);
-            Conversation::open_with(&settings, start.host.clone(), options, add)?
+            Conversation::open(&settings, start.host.clone(), options)?
         };
         let session = Arc::new(session);
         // The server runs as a task: tasks that it wakes then run on the same thread, which saves

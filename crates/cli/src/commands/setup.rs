@@ -4,7 +4,7 @@
 //! Nothing else records what is set up: `--undo` finds the entries in the agents' files, as
 //! `hook --uninstall` does.
 
-use super::hook::change::{Connection, FileChange, ask, bad_file, confirm};
+use super::hook::change::{Connection, FileChange, NO_HOME, ask, bad_file, confirm};
 use super::hook::take_over::{link_stays, put_in_path};
 use super::hook::target::make_and_probe;
 use super::shell_link::find_on_path;
@@ -205,7 +205,7 @@ fn set_up(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyho
         make_links(&connections, path_agent, start)?;
     }
     if is_confirmed {
-        write_all(&changes)?;
+        changes.iter().try_for_each(FileChange::write)?;
         for hint in connections.iter().filter_map(|it| it.install_hint()) {
             output::print(&format!("{hint}\n"))?;
         }
@@ -239,7 +239,7 @@ fn undo(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyhow:
     changes.retain(|change| !change.is_unchanged());
     let is_confirmed = show(&changes, args)?;
     if is_confirmed {
-        write_all(&changes)?;
+        changes.iter().try_for_each(FileChange::write)?;
         if let Some(link) = link {
             output::print(&format!("{}\n", link_stays(&link)))?;
         }
@@ -272,7 +272,7 @@ fn edit(
     start: &StartContext,
 ) -> anyhow::Result<()> {
     let path = connection.file(SettingsScope::User, start);
-    let path = path.context("no home directory is known; set HOME")?;
+    let path = path.context(NO_HOME)?;
     let change = open(changes, path)?;
     match change.edit(connection, target) {
         Err(error @ (BadFile::AlreadySet { .. } | BadFile::NotOurs)) => {
@@ -309,10 +309,6 @@ fn show(changes: &[FileChange], args: &SetupArgs) -> anyhow::Result<bool> {
         output::say("nothing was written");
     }
     Ok(is_confirmed)
-}
-
-fn write_all(changes: &[FileChange]) -> anyhow::Result<()> {
-    changes.iter().try_for_each(FileChange::write)
 }
 
 /// Makes the links that the connections need.

@@ -176,13 +176,16 @@ impl CommandLine {
             Commands::Stdin(_) if io::IsTerminal::is_terminal(&io::stdin()) => return None,
             Commands::Stdin(words) => {
                 let line = format!("{} -s {}", self.name, quoted(&words));
-                let script = script_on_stdin().map(AgentCommand::from);
+                // Bash ignores zero bytes, which the text of a call cannot contain.
+                let script = script_on_stdin().filter(|script| !script.contains('\0'));
+                let script = script.map(AgentCommand::from);
                 script.unwrap_or_else(|| command_line(line.trim_end().to_owned()))
             }
             Commands::Other => return None,
         };
-        let is_run = !command.text.trim().is_empty() && !command.text.contains('\0');
-        is_run.then(|| AgentCommand {
+        // Other white space is the name of a command.
+        let is_empty = command.text.trim_matches([' ', '\t', '\n']).is_empty();
+        (!is_empty).then(|| AgentCommand {
             conversation: self.conversation.clone(),
             ..command
         })

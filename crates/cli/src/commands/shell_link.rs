@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The name of this program on `PATH`.
-const PROGRAM_NAME: &str = "agent-bash";
+pub(crate) const PROGRAM_NAME: &str = "agent-bash";
 
 /// The harmless command of a probe, and its output.
 const PROBE_COMMAND: &str = "echo ok";

@@ -30,6 +30,10 @@ fn stdout_of_success(run: &Run) -> &str {
     &run.stdout
 }
 
+fn json_of_success(run: &Run) -> Value {
+    serde_json::from_str(stdout_of_success(run)).expect("JSON")
+}
+
 #[test]
 fn trial_can_be_shown_committed_undone_and_redone() {
     let (home, project) = home_with_held_trial();
@@ -44,8 +48,7 @@ fn trial_can_be_shown_committed_undone_and_redone() {
     );
     assert!(show.stdout.contains("src/a.rs  (4 → 9 bytes)"));
     assert!(show.stdout.contains("new<U+001B>[2J"), "{}", show.stdout);
-    let json: Value =
-        serde_json::from_str(stdout_of_success(&changes(&["show", "1", "--json"]))).expect("JSON");
+    let json = json_of_success(&changes(&["show", "1", "--json"]));
     assert_eq!(json["counts"]["created"], 1);
     let names = changes(&["show", "1", "-z"]);
     assert_eq!(stdout_of_success(&names), "new\u{1b}[2J\0src/a.rs\0");
@@ -109,8 +112,7 @@ fn trial_can_be_shown_committed_undone_and_redone() {
         "{}",
         show.stdout
     );
-    let json: Value =
-        serde_json::from_str(stdout_of_success(&changes(&["show", "1", "--json"]))).expect("JSON");
+    let json = json_of_success(&changes(&["show", "1", "--json"]));
     assert_eq!(
         (&json["state"], &json["undone_in_part"]),
         (&"done".into(), &true.into())
@@ -119,13 +121,10 @@ fn trial_can_be_shown_committed_undone_and_redone() {
 
 #[test]
 fn diff_resolves_paths_from_the_current_directory() {
-    let (home, project) = home_with_held_trial();
-    let mut command = home.command(&["changes", "diff", "1", "a.rs"]);
-    let output = command
-        .current_dir(project.join("src"))
-        .output()
-        .expect("the binary");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let (home, _) = home_with_held_trial();
+    let text = home
+        .run_in("project/src", &["changes", "diff", "1", "a.rs"])
+        .stdout;
     assert!(text.contains("+++ b/src/a.rs"), "{text}");
 }
 
@@ -171,11 +170,8 @@ fn missing_set_names_other_sessions_of_this_directory() {
     hold("newer", "project");
     hold("not-here", "other");
     let changes = |words: &[&str]| {
-        let mut command = home.command(&[&["changes"], words].concat());
-        command.current_dir(home.path().join("project/sub"));
-        let output = command.output().expect("the binary");
-        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
-        (output.status.code(), stderr)
+        let run = home.run_in("project/sub", &[&["changes"], words].concat());
+        (run.code, run.stderr)
     };
     let others = "other sessions have change sets of this directory:\n  --state newer  2 sets, the last just now\n  --state older  1 set just now\n";
     let nothing = format!("session cli has no change sets\n{others}");
@@ -242,7 +238,7 @@ fn npm_install_is_recorded_and_undone() {
         "run", "--json", "--timeout", "120s", "--changes=undo", "--cwd", "project",
     ];
     let ran = home.run(&[&words[..], &["npm ci --silent --offline"]].concat());
-    let result: Value = serde_json::from_str(stdout_of_success(&ran)).expect("JSON");
+    let result = json_of_success(&ran);
     let changes = &result["changes"];
     assert_eq!(changes["counts"]["deleted"], 0, "{changes}");
     assert!(
@@ -270,7 +266,7 @@ fn nested_recorded_call_is_scanned_and_says_so() {
     );
     let changes_of = |script: &str, cwd: &str| {
         let ran = home.run(&["run", "--json", "--changes=undo", "--cwd", cwd, script]);
-        let result: Value = serde_json::from_str(stdout_of_success(&ran)).expect("JSON");
+        let result = json_of_success(&ran);
         let text = result["text"].as_str().expect("a text").to_owned();
         (result["changes"].clone(), text)
     };
@@ -328,7 +324,7 @@ fn several_change_sets_are_undone_and_redone_as_one() {
     stdout_of_success(&changes(&["redo", "--turn=1"]));
     assert_eq!(text(), "1\n2\n3\n");
     let undone = changes(&["undo", "--since", "2", "--json"]);
-    let json: Value = serde_json::from_str(stdout_of_success(&undone)).expect("JSON");
+    let json = json_of_success(&undone);
     assert_eq!(json["sets"], serde_json::json!(["3", "2"]));
     stdout_of_success(&changes(&["redo", "--since=10m"]));
     fs::write(project.join("a"), "theirs\n").expect("a write");

@@ -1,50 +1,7 @@
 //! The binary as scripts use it: stdout, stderr and exit codes. What calls return under each
 //! profile is tested by the conformance kit.
 
-#![expect(
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "a test fails by panicking, and starts the program it tests"
-)]
-
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-struct Run {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-/// Runs `agent-bash` with these arguments and this state directory.
-fn agent_bash(state: &Path, words: &[&str], stdin: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
-        .args(words)
-        .env_remove("AGENT_BASH_LOG")
-        .env("AGENT_BASH_STATE_DIR", state)
-        .env("TMPDIR", state)
-        .env("HOME", state)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    // A program that does not read its stdin may already have exited.
-    let _ = input.write_all(stdin.as_bytes());
-    drop(input);
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = child.wait_with_output().expect("it ends");
-    Run {
-        code: status.code(),
-        stdout: String::from_utf8(stdout).expect("UTF-8"),
-        stderr: String::from_utf8(stderr).expect("UTF-8"),
-    }
-}
+use crate::support::{Home, Run};
 
 struct Case {
     words: &'static [&'static str],
@@ -183,9 +140,9 @@ const CASES: &[Case] = &[
 
 #[test]
 fn commands_have_the_documented_stdout_stderr_and_exit_code() {
-    let state = tempfile::tempdir().expect("a directory");
+    let home = Home::new();
     for case in CASES {
-        let run = agent_bash(state.path(), case.words, case.stdin);
+        let run = Run::with_stdin(&mut home.command(case.words), case.stdin);
         let all = format!("{:?}: {}{}", case.words, run.stdout, run.stderr);
         assert_eq!(run.code, Some(case.code), "{all}");
         if case.stdout.ends_with("instead: ") {
@@ -200,8 +157,8 @@ fn commands_have_the_documented_stdout_stderr_and_exit_code() {
 
 #[test]
 fn stored_output_is_readable_by_the_name_in_the_text() {
-    let state = tempfile::tempdir().expect("a directory");
-    let run = |words: &[&str]| agent_bash(state.path(), words, "");
+    let home = Home::new();
+    let run = |words: &[&str]| home.run(words);
     let long = run(&["run", "seq 20000"]);
     assert!(
         long.stdout.ends_with("Full: artifact://0]"),
@@ -234,37 +191,23 @@ fn stored_output_is_readable_by_the_name_in_the_text() {
 
 #[test]
 fn env_lists_names_of_secrets_without_values() {
-    let state = tempfile::tempdir().expect("a directory");
-    let output = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
-        .arg("env")
-        .env_clear()
-        .envs([
-            ("PATH", "/usr/bin:/bin"),
-            ("HOME", "/"),
-            ("MY_TOKEN", "hush-hush"),
-            ("KEPT", "1"),
-        ])
-        .current_dir(state.path())
-        .output()
-        .expect("the binary starts");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(
-        text.contains("\nKEPT=1\n") || text.starts_with("KEPT=1\n"),
-        "{text}"
-    );
+    let variables = [("MY_TOKEN", "hush-hush"), ("KEPT", "1")];
+    let text = Home::new().run_with(&["env"], &variables).stdout;
+    assert!(text.lines().any(|line| line == "KEPT=1"), "{text}");
     assert!(text.ends_with("secrets: MY_TOKEN\n"), "{text}");
     assert!(!text.contains("hush-hush"));
 }
 
 #[test]
 fn doctor_finds_no_problem_except_an_unusable_state_directory() {
-    let state = tempfile::tempdir().expect("a directory");
-    let run = agent_bash(state.path(), &["doctor"], "");
+    let home = Home::new();
+    let run = home.run(&["doctor"]);
     assert_eq!(run.code, Some(0), "{}", run.stdout);
     assert!(!run.stdout.contains("PROBLEM"));
-    let unusable = state.path().join("file");
-    std::fs::write(&unusable, "").expect("a file");
-    let broken = agent_bash(&unusable, &["doctor"], "");
+    home.write("file", "");
+    let unusable = home.path().join("file").display().to_string();
+    let variables = ["AGENT_BASH_STATE_DIR", "TMPDIR", "HOME"].map(|name| (name, &*unusable));
+    let broken = home.run_with(&["doctor"], &variables);
     assert_eq!(
         broken.code,
         Some(1),
@@ -275,24 +218,11 @@ fn doctor_finds_no_problem_except_an_unusable_state_directory() {
 
 #[test]
 fn project_settings_only_tighten() {
-    let state = tempfile::tempdir().expect("a directory");
-    let project = tempfile::tempdir().expect("a directory");
+    let home = Home::new();
     let run = |words: &[&str], file: &str| {
-        std::fs::write(project.path().join(".agent-bash.toml"), file).expect("a file");
-        let output = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
-            .args(words)
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("PWD")
-            .env("AGENT_BASH_STATE_DIR", state.path())
-            .env("HOME", state.path())
-            .current_dir(project.path())
-            .output()
-            .expect("the binary starts");
-        let text = [output.stdout, output.stderr].concat();
-        (
-            output.status.code(),
-            String::from_utf8(text).expect("UTF-8"),
-        )
+        home.write("project/.agent-bash.toml", file);
+        let run = home.run_in("project", words);
+        (run.code, run.stdout + &run.stderr)
     };
     let strict = "[safe_mode]\nlevel = \"read_only\"";
     let (code, text) = run(&["run", "touch x"], strict);
@@ -312,10 +242,12 @@ fn project_settings_only_tighten() {
 
 #[test]
 fn background_job_survives_the_program_and_can_be_read_awaited_and_ended() {
-    let state = tempfile::tempdir().expect("a directory");
-    let run = |words: &[&str]| agent_bash(state.path(), words, "");
-    let start = |script| run(&["run", "--mode", "background", script]);
-    let started = start("echo one; sleep 0.5; echo two");
+    let home = Home::new();
+    let run = |words: &[&str]| home.run(words);
+    let start = |script: &str| run(&["run", "--mode", "background", script]);
+    let go = home.path().join("go");
+    let until = format!("until [ -e {} ]; do sleep 0.02; done", go.display());
+    let started = start(&format!("echo one; {until}; echo two"));
     assert_eq!(
         started.code,
         Some(0),
@@ -328,6 +260,7 @@ fn background_job_survives_the_program_and_can_be_read_awaited_and_ended() {
         text.starts_with("Started in the background as job 1 (pid "),
         "{text}"
     );
+    std::fs::write(go, "").expect("a file");
     assert_eq!(
         run(&["jobs", "wait", "1", "--timeout", "20s"]).stdout,
         "exited with code 0\n"

@@ -1,7 +1,5 @@
 //! Which state directory `changes`, `jobs` and `artifact` read without `--state`.
 
-#![expect(clippy::expect_used, reason = "a test fails by panicking")]
-
 use crate::support::{Home, Run};
 use std::path::Path;
 
@@ -24,12 +22,7 @@ fn run_in(home: &Home, directory: &str, words: &[&str], is_agent: bool) -> Run {
     if is_agent {
         command.env("CODEX_THREAD_ID", "one");
     }
-    let output = command.output().expect("the binary starts");
-    Run {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+    Run::of(&mut command)
 }
 
 fn files(home: &Home) -> [bool; 3] {

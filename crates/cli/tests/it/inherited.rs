@@ -1,18 +1,14 @@
 //! Calls that inherit descriptors or a view of `/proc` from the process that starts the program.
 
-#![expect(
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "a test fails by panicking, and starts the programs it tests"
-)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
-use crate::support::Home;
+use crate::support::{Home, Run};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Runs a command in a repository of the home with this standard input; returns the result.
 fn result(home: &Home, words: &[&str], stdin: impl Into<Stdio>) -> Value {
@@ -91,26 +87,20 @@ fn inherited_file_makes_a_record_inexact_only_if_it_is_open_for_writing() {
 fn calls_are_not_recorded_if_proc_shows_another_pid_namespace() {
     let home = Home::new();
     let words = ["run", "--json", "--changes=undo", "echo x >new"];
-    let unshared = |command: &Command| {
-        let mut unshared = Command::new("unshare");
-        let set = command.get_envs();
-        unshared
-            .args(["-r", "--pid", "--fork", "--kill-child"])
-            .arg(command.get_program())
-            .args(command.get_args())
-            .env_clear()
-            .envs(set.filter_map(|(name, value)| Some((name, value?))))
-            .current_dir(repository(&home))
-            .stdin(Stdio::null())
-            .output()
-            .expect("`unshare` starts")
+    let unshared = |program: &str, words: &[&str]| {
+        let mut command = home.program("unshare");
+        command
+            .args(["-r", "--pid", "--fork", "--kill-child", program])
+            .args(words)
+            .current_dir(repository(&home));
+        Run::of(&mut command)
     };
     // Not every machine lets a user create namespaces.
-    if !unshared(&Command::new("true")).status.success() {
+    if unshared("true", &[]).code != Some(0) {
         return;
     }
-    let output = unshared(&home.command(&words));
-    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    let run = unshared(env!("CARGO_BIN_EXE_agent-bash"), &words);
+    let result: Value = serde_json::from_str(&run.stdout).expect("a result");
     assert_eq!(result["changes"]["exact"], false, "{result}");
     assert_eq!(result["changes"]["by"], "scan", "{result}");
     assert_eq!(result["changes"]["counts"]["created"], 1, "{result}");

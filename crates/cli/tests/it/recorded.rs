@@ -98,16 +98,7 @@ fn log_on_a_terminal_names_the_record() {
     let piped = home.run(&["log"]).stdout;
     assert!(piped.starts_with("CALL"), "{piped}");
     let log = format!("'{}' log", env!("CARGO_BIN_EXE_agent-bash"));
-    let in_home = home.command(&[]);
-    let environment = in_home.get_envs();
-    let output = Command::new("script")
-        .args(["-qec", &log, "/dev/null"])
-        .env_clear()
-        .envs(environment.filter_map(|(name, value)| Some((name, value?))))
-        .stdin(Stdio::null())
-        .output()
-        .expect("script starts");
-    let shown = String::from_utf8_lossy(&output.stdout);
+    let shown = Run::of(home.program("script").args(["-qec", &log, "/dev/null"])).stdout;
     assert!(shown.contains("cli, since "), "{shown}");
 }
 

@@ -1,29 +1,16 @@
 //! `agent-bash log` and `report`, on what `run` recorded.
 
-#![expect(clippy::expect_used, reason = "a test fails by panicking")]
-
 use crate::support::{Home, Run};
-
-const RECORDED: [(&str, &str); 1] = [("AGENT_BASH_JOURNAL_LEVEL", "full")];
 
 /// Runs a recorded command in the project of a new home. Returns the home and the outcome.
 fn record_in_project(words: &[&str]) -> (Home, Run) {
     let home = Home::new();
     home.write("project/a", "one\n");
-    let project = home.path().join("project");
-    let run = home
-        .command(&[&["run"], words].concat())
-        .envs(RECORDED)
-        .current_dir(project)
-        .output()
-        .expect("the binary starts");
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    let run = Run {
-        code: run.status.code(),
-        stdout: text(run.stdout),
-        stderr: text(run.stderr),
-    };
-    (home, run)
+    let mut command = home.command(&[&["run"], words].concat());
+    command
+        .env("AGENT_BASH_JOURNAL_LEVEL", "full")
+        .current_dir(home.path().join("project"));
+    (home, Run::of(&mut command))
 }
 
 fn page(home: &Home) -> String {

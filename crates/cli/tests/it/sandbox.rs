@@ -16,16 +16,7 @@ fn run(home: &Home, words: &[&str]) -> Run {
 fn in_repository(home: &Home, words: &[&str]) -> Run {
     home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
     home.write("repo/.git/hooks/sample", "");
-    let output = home
-        .command(words)
-        .current_dir(home.path().join("repo"))
-        .output()
-        .expect("the binary starts");
-    Run {
-        code: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    home.run_in("repo", words)
 }
 
 const WRITES: &str = "echo x >in; echo x >../out; echo x >.git/hooks/pre-commit; true";
@@ -98,10 +89,10 @@ fn sandbox_run_refuses_the_directory_of_an_agent_behind_a_link_of_a_call() {
         command.args(["--", "sh", "-c", script]);
         command.env("CODEX_HOME", &directory);
         command.current_dir(home.path().join("repo"));
-        command.output().expect("the binary starts")
+        Run::of(&mut command)
     };
     let text = |path: &str| std::fs::read_to_string(home.path().join(path));
-    assert_eq!(run_agent().status.code(), Some(0));
+    assert_eq!(run_agent().code, Some(0));
     assert_eq!(text("repo/state/codex/file").expect("a file"), "x\n");
     let plant = "rm -r state/codex && ln -s ../../outside state/codex";
     assert_eq!(
@@ -109,8 +100,8 @@ fn sandbox_run_refuses_the_directory_of_an_agent_behind_a_link_of_a_call() {
         Some(0)
     );
     let ran = run_agent();
-    let error = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert_eq!(ran.status.code(), Some(126), "{error}");
+    let error = ran.stderr;
+    assert_eq!(ran.code, Some(126), "{error}");
     assert!(
         error.contains("is reached through the symbolic link"),
         "{error}"

@@ -4,7 +4,6 @@
 
 use crate::support::{Home, Run};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 /// Every kind of file: the agent, a file of its settings, and realistic contents.
 const FILES: [(&str, &str, &str); 11] = [
@@ -222,10 +221,7 @@ fn server_that_the_user_has_added_is_not_changed() {
 #[test]
 fn doctor_names_each_connection_and_a_missing_server() {
     let home = Home::new();
-    home.write("bin/codex", "#!/bin/sh\n");
-    let program = home.path().join("bin/codex");
-    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("a program");
-    let path = format!("{}:/usr/bin:/bin", home.path().join("bin").display());
+    let path = home.path_with_program("codex");
     let doctor = || {
         let run = home.run_with(&["doctor"], &[("PATH", &path)]);
         let lines = run.stdout.lines().map(str::to_owned);

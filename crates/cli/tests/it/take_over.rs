@@ -1,18 +1,12 @@
 //! `agent-bash hook --take-over` and the lines of `doctor` about agents.
 
-#![expect(
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "a test fails by panicking, and starts the links that it tests"
-)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use crate::support::{Home, Run};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 /// The agents with a setting: its file in a home, the path of the setting, the name of the link.
 const SETTINGS: [(&str, &str, &str, &str); 5] = [
@@ -54,18 +48,6 @@ fn uninstall(home: &Home, agent: &str) -> Run {
 fn link(home: &Home, name: &str) -> PathBuf {
     let links = home.path().join(".local/share/agent-bash/links");
     links.join(name)
-}
-
-/// Creates a program of that name and returns a `PATH` that contains it.
-fn path_with(home: &Home, name: &str) -> String {
-    home.write(&format!("bin/{name}"), "#!/bin/sh\n");
-    let program = home.path().join("bin").join(name);
-    let mode = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(program, mode).expect("a program");
-    format!(
-        "{}:/usr/local/bin:/usr/bin:/bin",
-        home.path().join("bin").display()
-    )
 }
 
 #[test]
@@ -114,19 +96,10 @@ fn run_link(
     words: &[&str],
     variables: &[(&str, &str)],
 ) -> (Option<i32>, String) {
-    let environment = home.command(&[]);
-    let environment = environment.get_envs();
-    let output = Command::new(link(home, name))
-        .args(words)
-        .env_clear()
-        .envs(environment.filter_map(|(name, value)| Some((name, value?))))
-        .envs(variables.iter().copied())
-        .current_dir(home.path())
-        .stdin(Stdio::null())
-        .output()
-        .expect("the link starts");
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    (output.status.code(), stdout)
+    let mut command = home.program(link(home, name));
+    command.args(words).envs(variables.iter().copied());
+    let run = Run::of(&mut command);
+    (run.code, run.stdout)
 }
 
 #[test]
@@ -404,29 +377,10 @@ fn rewriting(case: &RewritingCase) {
 
     // The agent runs the hook's line, then the new command.
     let bash = |text: &str, stdin: &str| {
-        let mut command = home.command(&[]);
-        let environment: Vec<_> = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-            .collect();
-        command = Command::new("/bin/bash");
-        command
-            .args(["-c", text])
-            .env_clear()
-            .envs(environment)
-            .envs(case.variable)
-            .current_dir(home.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        let mut child = command.spawn().expect("bash starts");
-        let mut pipe = child.stdin.take().expect("a pipe");
-        pipe.write_all(stdin.as_bytes()).expect("it reads");
-        drop(pipe);
-        let output = child.wait_with_output().expect("it ends");
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-        )
+        let mut command = home.program("/bin/bash");
+        command.args(["-c", text]).envs(case.variable);
+        let run = Run::with_stdin(&mut command, stdin);
+        (run.code, run.stdout)
     };
     let ask = |line: &str, script: &str| {
         let (mut call, input) = case.call.clone();
@@ -462,7 +416,7 @@ fn rewriting(case: &RewritingCase) {
 #[test]
 fn doctor_names_the_agents_that_use_agent_bash() {
     let home = Home::new();
-    let path = path_with(&home, "claude");
+    let path = home.path_with_program("claude");
     let doctor = || {
         let run = home.run_with(&["doctor"], &[("PATH", &path)]);
         let lines = run.stdout.lines().map(str::to_owned);

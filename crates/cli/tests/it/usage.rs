@@ -1,13 +1,6 @@
 //! The command line for people: explained errors, completion, lists, effective settings.
 
-#![expect(
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "a test fails by panicking, and starts the programs it tests"
-)]
-
-use crate::support::Home;
-use std::process::Command;
+use crate::support::{Home, Run};
 
 #[test]
 fn usage_errors_explain_the_valid_values() {
@@ -82,20 +75,8 @@ fn completed(home: &Home, words: &str) -> Vec<String> {
         "${{BASH_REMATCH[1]}}" agent-bash "${{COMP_WORDS[COMP_CWORD]}}" "${{COMP_WORDS[COMP_CWORD - 1]}}"
         printf '%s\n' "${{COMPREPLY[@]}}""#
     );
-    let mut bash = Command::new("bash");
-    let from = home.command(&[]);
-    let variables = from
-        .get_envs()
-        .filter_map(|(name, value)| Some((name, value?)));
-    let output = bash
-        .args(["--norc", "-c", &script])
-        .env_clear()
-        .envs(variables)
-        .current_dir(home.path())
-        .output()
-        .expect("bash starts");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    text.lines().map(str::to_owned).collect()
+    let run = Run::of(home.program("bash").args(["--norc", "-c", &script]));
+    run.stdout.lines().map(str::to_owned).collect()
 }
 
 #[test]

@@ -5,8 +5,6 @@ use super::{ShellCache, ShellForCall};
 use crate::jobs::{Job, JobError, JobStdin, Launch, UnlaunchedReason};
 use crate::pool::ShellKind;
 use crate::snapshot::SnapshotForCall;
-use crate::start::{self, CallStart};
-use agent_bash_call::launch;
 use agent_bash_core::{Cancel, NotStarted, RunSpec, StdinSource, Streams};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -104,32 +102,15 @@ impl ShellCache {
         let failed = |error: io::Error| {
             NotStarted::new(format!("cannot create a pipe for the job's stdin: {error}"))
         };
-        let started = match stdin {
-            JobStdin::Null if warm => self.shell(spec, kind).await,
-            JobStdin::Null => self.new_shell(spec, kind).await,
+        let (pipe, writer) = match stdin {
+            JobStdin::Null if warm => return Ok((self.shell(spec, kind).await?, None)),
+            JobStdin::Null => (None, None),
             JobStdin::Pipe => {
                 let (read, write) = io::pipe().map_err(failed)?;
-                let options = &self.inner.options;
-                let changes = spec.env.changes.clone().into_iter().collect();
-                let base = &spec.env.base;
-                let shell = async {
-                    let supervised =
-                        launch(&options.supervisor, base, &options.clock, true).await?;
-                    let call_start = CallStart {
-                        env_changes: changes,
-                        stdin: Some(read.as_fd()),
-                        trial: None,
-                    };
-                    start::shell(supervised, kind, &options.directory, call_start).await
-                };
-                let shell = shell.await.map_err(NotStarted::from)?;
-                let acquired = ShellForCall {
-                    shell,
-                    is_warm: false,
-                };
-                return Ok((acquired, Some(write.into())));
+                (Some(read), Some(OwnedFd::from(write)))
             }
         };
-        Ok((started.map_err(NotStarted::from)?, None))
+        let pipe = pipe.as_ref().map(AsFd::as_fd);
+        Ok((self.new_shell(spec, kind, pipe).await?, writer))
     }
 }

@@ -294,7 +294,7 @@ impl Jobs {
         if self
             .registry
             .job(&job_files.id)
-            .is_ok_and(|now| matches!(now.state, JobState::Lost { .. }))
+            .is_ok_and(|now| now.is_lost())
         {
             let leftovers = Members::Leftovers(job_files.leftovers());
             self.end_members(&leftovers, Duration::ZERO).await;

@@ -30,7 +30,6 @@ pub(super) struct JobEntry {
     pub(super) pgid: u32,
     pub(super) supervisor: ProcessIdentity,
     /// True if the supervisor also has a persistent shell, and may outlive the job.
-    #[serde(default)]
     pub(super) is_adopted: bool,
     /// Inode of the job's output pipe.
     pub(super) pipe: Option<u64>,
@@ -40,13 +39,13 @@ pub(super) struct JobEntry {
     pub(super) stdin: bool,
     pub(super) started_at: Timestamp,
     /// For survivors: the time at which they became a job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) adopted_at: Option<Timestamp>,
     /// The job's sandbox.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sandbox: Option<JobSandbox>,
     /// The reason why the job's changes are not recorded, although recording was requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unrecorded: Option<String>,
 }
 
@@ -119,6 +118,10 @@ impl JobFiles {
 
     pub(super) fn is_running(&self) -> bool {
         self.state == JobState::Running
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self.state, JobState::Lost { .. })
     }
 
     /// Marks that the job's end was requested. For survivors, whose exit status is not observed,

@@ -156,9 +156,6 @@ mod tests {
             // The duration of the call itself does not matter.
             (JobKind::Adopted, Some(60_000), 60_999, true),
             (JobKind::Adopted, Some(60_000), 61_000, false),
-            // Jobs that an older version stored have no time of adoption.
-            (JobKind::Adopted, None, 1999, true),
-            (JobKind::Adopted, None, 2000, false),
             (JobKind::Started, None, 1001, false),
         ] {
             let mut job = job(kind, adopted_at, ended_at);

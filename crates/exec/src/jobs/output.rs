@@ -217,48 +217,36 @@ mod tests {
         String::from_utf8(part.bytes).unwrap()
     }
 
-    #[test]
-    fn lines_and_tail_return_the_same_as_sed_and_tail() {
-        let tail = |lines| OutputRange::Tail {
-            lines,
-            max_bytes: 1000,
-        };
-        let lines = |first, last| OutputRange::Lines {
+    fn tail(lines: u64, max_bytes: usize) -> OutputRange {
+        OutputRange::Tail { lines, max_bytes }
+    }
+
+    fn lines(first: u64, last: u64, max_bytes: usize) -> OutputRange {
+        OutputRange::Lines {
             first,
             last,
-            max_bytes: 1000,
-        };
+            max_bytes,
+        }
+    }
+
+    #[test]
+    fn lines_and_tail_return_the_same_as_sed_and_tail() {
         for (content, range, want) in [
-            ("1\n2\n3\n", tail(2), "2\n3\n"),
-            ("1\n2\n3", tail(2), "2\n3"),
-            ("1\n2\n3", tail(9), "1\n2\n3"),
-            ("1\n\n\n", tail(2), "\n\n"),
-            ("1\n2\n", tail(0), ""),
-            ("", tail(3), ""),
-            ("\n", tail(1), "\n"),
-            ("1\n2\n3\n", lines(2, 2), "2\n"),
-            ("1\n2\n3", lines(2, 9), "2\n3"),
-            ("1\n2\n3\n", lines(1, 2), "1\n2\n"),
-            ("1\n2\n3\n", lines(4, 9), ""),
-            ("1\n2\n3\n", lines(3, 2), ""),
-            ("1\n2\n3\n", lines(0, 1), "1\n"),
-            (
-                "1\n2\n3\n",
-                OutputRange::Tail {
-                    lines: 2,
-                    max_bytes: 3,
-                },
-                "\n3\n",
-            ),
-            (
-                "1\n2\n3\n",
-                OutputRange::Lines {
-                    first: 2,
-                    last: 3,
-                    max_bytes: 3,
-                },
-                "2\n3",
-            ),
+            ("1\n2\n3\n", tail(2, 1000), "2\n3\n"),
+            ("1\n2\n3", tail(2, 1000), "2\n3"),
+            ("1\n2\n3", tail(9, 1000), "1\n2\n3"),
+            ("1\n\n\n", tail(2, 1000), "\n\n"),
+            ("1\n2\n", tail(0, 1000), ""),
+            ("", tail(3, 1000), ""),
+            ("\n", tail(1, 1000), "\n"),
+            ("1\n2\n3\n", lines(2, 2, 1000), "2\n"),
+            ("1\n2\n3", lines(2, 9, 1000), "2\n3"),
+            ("1\n2\n3\n", lines(1, 2, 1000), "1\n2\n"),
+            ("1\n2\n3\n", lines(4, 9, 1000), ""),
+            ("1\n2\n3\n", lines(3, 2, 1000), ""),
+            ("1\n2\n3\n", lines(0, 1, 1000), "1\n"),
+            ("1\n2\n3\n", tail(2, 3), "\n3\n"),
+            ("1\n2\n3\n", lines(2, 3, 3), "2\n3"),
         ] {
             assert_eq!(
                 part(content.as_bytes(), range),
@@ -270,18 +258,11 @@ mod tests {
 
     #[test]
     fn tail_and_lines_may_cross_buffers() {
-        let lines: Vec<String> = (1..=50_000).map(|n| n.to_string()).collect();
-        let content = lines.join("\n") + "\n";
-        let tail = OutputRange::Tail {
-            lines: 40_000,
-            max_bytes: usize::MAX,
-        };
+        let numbers: Vec<String> = (1..=50_000).map(|n| n.to_string()).collect();
+        let content = numbers.join("\n") + "\n";
+        let tail = tail(40_000, usize::MAX);
         assert!(part(content.as_bytes(), tail).starts_with("10001\n10002\n"));
-        let lines = OutputRange::Lines {
-            first: 29_999,
-            last: 30_001,
-            max_bytes: usize::MAX,
-        };
+        let lines = lines(29_999, 30_001, usize::MAX);
         assert_eq!(part(content.as_bytes(), lines), "29999\n30000\n30001\n");
     }
 

@@ -82,7 +82,7 @@ impl Registry {
             match JobFiles::read(&path, &JobId(number.to_string())) {
                 Ok(None) => is_complete = false,
                 Ok(Some(job_files)) => {
-                    is_complete &= !matches!(job_files.state, JobState::Lost { .. });
+                    is_complete &= !job_files.is_lost();
                     found.push(job_files);
                 }
                 Err(error) => {
@@ -97,8 +97,7 @@ impl Registry {
     /// Adds the jobs that only their supervisors know.
     fn add_from_supervisors(&self, jobs: &mut Vec<JobFiles>) {
         for supervisor in job_supervisors(&self.directory) {
-            let is_lost = |job: &JobFiles| matches!(job.state, JobState::Lost { .. });
-            jobs.retain(|job| job.id.0 != supervisor.job || !is_lost(job));
+            jobs.retain(|job| job.id.0 != supervisor.job || !job.is_lost());
             if jobs.iter().all(|job| job.id.0 != supervisor.job) {
                 jobs.extend(JobFiles::from_supervisor(&self.directory, &supervisor));
             }
@@ -124,9 +123,7 @@ impl Registry {
         }
         let path = self.directory.join(&id.0);
         match JobFiles::read(&path, id) {
-            Ok(Some(lost)) if matches!(lost.state, JobState::Lost { .. }) => {
-                Ok(self.job_of_supervisor(id).unwrap_or(lost))
-            }
+            Ok(Some(lost)) if lost.is_lost() => Ok(self.job_of_supervisor(id).unwrap_or(lost)),
             Ok(Some(job_files)) => Ok(job_files),
             Ok(None) => self.job_of_supervisor(id).ok_or_else(unknown),
             Err(error) => {

@@ -21,10 +21,10 @@ const REMOVED_EXTENSION: &str = "removed";
 const STATUS_FIFO: &str = "status";
 
 /// Name of the FIFO for a script's stdout.
-const STDOUT_FIFO: &str = "out";
+pub(super) const STDOUT_FIFO: &str = "out";
 
-/// Name of the FIFO for a script's stderr.
-const STDERR_FIFO: &str = "err";
+/// Name of the FIFO for a script's stderr; with merged streams, another name of [`STDOUT_FIFO`].
+pub(super) const STDERR_FIFO: &str = "err";
 
 /// A session's directory. Removed when dropped, even while the shell writes to it.
 #[derive(Debug)]
@@ -74,42 +74,31 @@ impl SessionDirectory {
         fs::canonicalize(&self.path)
     }
 
-    /// Returns the path of the FIFO for a script's stdout, for the shell.
-    pub(super) fn stdout(&self) -> PathBuf {
-        self.path.join(STDOUT_FIFO)
+    /// Returns the shell's path of [`STDOUT_FIFO`] or [`STDERR_FIFO`].
+    pub(super) fn shell_path(&self, fifo: &str) -> PathBuf {
+        self.path.join(fifo)
     }
 
-    /// Returns the path of the FIFO for a script's stderr, for the shell; with merged streams,
-    /// another name of the FIFO for stdout.
-    pub(super) fn stderr(&self) -> PathBuf {
-        self.path.join(STDERR_FIFO)
-    }
-
-    /// Returns the path of the FIFO for a script's stdout, for the host.
-    pub(super) fn host_stdout(&self) -> PathBuf {
-        self.host_path.join(STDOUT_FIFO)
-    }
-
-    /// Returns the path of the FIFO for a script's stderr, for the host.
-    pub(super) fn host_stderr(&self) -> PathBuf {
-        self.host_path.join(STDERR_FIFO)
+    /// Returns the host's path of [`STDOUT_FIFO`] or [`STDERR_FIFO`].
+    pub(super) fn host_path(&self, fifo: &str) -> PathBuf {
+        self.host_path.join(fifo)
     }
 
     /// Makes stderr another name of stdout's FIFO, unless it is already. The name is a hard link,
     /// because the recorder of changes follows a symbolic link more slowly.
     pub(super) fn join_outputs(&self, stdout: &OwnedFd) -> io::Result<()> {
-        let path = self.host_stderr();
+        let path = self.host_path(STDERR_FIFO);
         if self.are_joined(stdout)? {
             return Ok(());
         }
         remove(&path)?;
-        fs::hard_link(self.host_stdout(), path)
+        fs::hard_link(self.host_path(STDOUT_FIFO), path)
     }
 
     /// True if stderr is a name of this FIFO.
     pub(super) fn are_joined(&self, stdout: &OwnedFd) -> io::Result<bool> {
         let stdout = fstat(stdout)?;
-        let stderr = lstat(self.host_stderr());
+        let stderr = lstat(self.host_path(STDERR_FIFO));
         Ok(stderr
             .is_ok_and(|stderr| (stderr.st_dev, stderr.st_ino) == (stdout.st_dev, stdout.st_ino)))
     }
@@ -196,7 +185,15 @@ mod tests {
         fs::create_dir(&other).unwrap();
         let _reader = fifo(&used.join(STATUS_FIFO)).unwrap();
         drop(fifo(&dead.join(STATUS_FIFO)).unwrap());
-        assert_eq!(sweep_sessions(temp.path()), 2);
+        let mut swept = 0;
+        // A child that another test has forked has the FIFO open until it executes its program.
+        for _ in 0..10_000 {
+            swept += sweep_sessions(temp.path());
+            if !dead.exists() {
+                break;
+            }
+        }
+        assert_eq!(swept, 2);
         assert!(new.exists() && used.exists() && other.exists());
         assert!(!dead.exists() && !removed.exists());
     }
@@ -220,11 +217,11 @@ mod tests {
         fs::create_dir(&other).unwrap();
         fs::rename(&directory.path, &moved).unwrap();
         std::os::unix::fs::symlink(&other, &directory.path).unwrap();
-        make_fifo(&directory.host_stdout()).unwrap();
-        let stdout = open_fifo(&directory.host_stdout(), OFlags::RDWR).unwrap();
+        make_fifo(&directory.host_path(STDOUT_FIFO)).unwrap();
+        let stdout = open_fifo(&directory.host_path(STDOUT_FIFO), OFlags::RDWR).unwrap();
         directory.join_outputs(&stdout).unwrap();
         assert!(moved.join(STDOUT_FIFO).exists() && moved.join(STDERR_FIFO).exists());
-        remove(&directory.host_stderr()).unwrap();
+        remove(&directory.host_path(STDERR_FIFO)).unwrap();
         assert!(!moved.join(STDERR_FIFO).exists());
         drop(directory);
         assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
@@ -235,7 +232,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         for _ in 0..200 {
             let directory = SessionDirectory::make(temp.path(), None).unwrap();
-            let out = directory.stdout();
+            let out = directory.shell_path(STDOUT_FIFO);
             fs::write(&out, "").unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {

@@ -1,6 +1,6 @@
 //! The running shell of a session.
 
-use super::directory::{SessionDirectory, open_fifo, remove};
+use super::directory::{STDERR_FIFO, STDOUT_FIFO, SessionDirectory, open_fifo, remove};
 use super::record;
 use super::remembered::RememberedState;
 use super::shell_channel::{ShellChannel, receive_from_shell, receive_when_ready, register_socket};
@@ -62,12 +62,12 @@ pub(super) struct ShellFifo {
 }
 
 impl ShellFifo {
-    /// Opens the FIFO at the host's path `host_path`, which is `path` for the shell.
-    fn open(host_path: &Path, path: PathBuf) -> io::Result<Self> {
+    fn open(directory: &SessionDirectory, name: &str) -> io::Result<Self> {
+        let host_path = directory.host_path(name);
         Ok(Self {
-            read: open_fifo(host_path, OFlags::RDONLY)?,
-            write: open_fifo(host_path, OFlags::WRONLY)?,
-            path,
+            read: open_fifo(&host_path, OFlags::RDONLY)?,
+            write: open_fifo(&host_path, OFlags::WRONLY)?,
+            path: directory.shell_path(name),
         })
     }
 }
@@ -207,24 +207,25 @@ impl LiveShell {
         snapshot.map(Snapshot::prompt_hooks).unwrap_or_default()
     }
 
-    /// Opens the FIFO at the host's path `host_path` from an earlier call, or creates one.
-    /// Afterwards, only the host has the FIFO open.
-    fn fifo(host_path: &Path, path: PathBuf) -> io::Result<ShellFifo> {
+    /// Opens the FIFO with this name from an earlier call, or creates one. Afterwards, only the
+    /// host has the FIFO open.
+    fn fifo(directory: &SessionDirectory, name: &str) -> io::Result<ShellFifo> {
         // A script may have removed or replaced the FIFO.
-        if let Ok(fifo) = ShellFifo::open(host_path, path.clone())
+        if let Ok(fifo) = ShellFifo::open(directory, name)
             && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
         {
             return Ok(fifo);
         }
-        remove(host_path)?;
-        make_fifo(host_path)?;
-        ShellFifo::open(host_path, path)
+        let host_path = directory.host_path(name);
+        remove(&host_path)?;
+        make_fifo(&host_path)?;
+        ShellFifo::open(directory, name)
     }
 
     /// Returns the FIFOs for the next script's output, one per stream.
     pub(super) fn outputs(&self, streams: Streams) -> io::Result<Vec<(StreamId, ShellFifo)>> {
         let directory = &self.directory;
-        let stdout = Self::fifo(&directory.host_stdout(), directory.stdout())?;
+        let stdout = Self::fifo(directory, STDOUT_FIFO)?;
         match streams {
             Streams::Merged => {
                 directory.join_outputs(&stdout.read)?;
@@ -232,9 +233,9 @@ impl LiveShell {
             }
             Streams::Split => {
                 if directory.are_joined(&stdout.read)? {
-                    remove(&directory.host_stderr())?;
+                    remove(&directory.host_path(STDERR_FIFO))?;
                 }
-                let stderr = Self::fifo(&directory.host_stderr(), directory.stderr())?;
+                let stderr = Self::fifo(directory, STDERR_FIFO)?;
                 Ok(vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)])
             }
         }
@@ -310,11 +311,10 @@ fn sandbox_of(
     }
     Ok(Some(ShellSandbox {
         plan: spec.sandbox.as_deref().cloned(),
-        trial: None,
-        private_mounts: false,
         trace,
         directory: options.directory.clone(),
         writable: vec![fifos.canonical()?],
+        ..ShellSandbox::default()
     }))
 }
 

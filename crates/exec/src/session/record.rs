@@ -1,7 +1,7 @@
 //! The start-up text of a session's shell, and the record of a call: a file with the shell commands
 //! that prepare, run and report one script.
 
-use super::directory::SessionDirectory;
+use super::directory::{STDERR_FIFO, STDOUT_FIFO, SessionDirectory};
 use super::remembered::RememberedState;
 use super::shell_cwd::ShellCwd;
 use crate::exports;
@@ -129,8 +129,8 @@ fn filled_in(text: &str, directory: &SessionDirectory) -> Vec<u8> {
     for part in parts {
         let value = part.split_once('}').and_then(|(name, rest)| {
             let value = match name {
-                "out" => path(&directory.stdout()),
-                "err" => path(&directory.stderr()),
+                "out" => path(&directory.shell_path(STDOUT_FIFO)),
+                "err" => path(&directory.shell_path(STDERR_FIFO)),
                 "control" => number(CONTROL_FD),
                 "status" => number(STATUS_FD),
                 "exports" => number(EXPORTS_FD),

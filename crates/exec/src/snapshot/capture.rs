@@ -16,6 +16,7 @@ use super::options::SnapshotOptions;
 use super::skipped::SkipReason;
 use agent_bash_call::launch;
 use agent_bash_core::{Clock, Shell};
+use agent_bash_os::open_regular;
 use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
     Disconnected, Event, ShellEnd, ShellSandbox, ShellStart, StartError, Supervisor,
@@ -25,10 +26,10 @@ use idle_terminal::{IdleTerminal, REDIRECTION};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -202,11 +203,8 @@ impl ConfigurationReader {
         let plan = sandbox.plan(report.tier).await.map_err(refused)?;
         Ok(Some(ShellSandbox {
             plan: Some(plan),
-            trial: None,
-            private_mounts: false,
-            trace: false,
             directory,
-            writable: Vec::new(),
+            ..ShellSandbox::default()
         }))
     }
 
@@ -328,17 +326,10 @@ impl CaptureMode {
     }
 }
 
-/// Reads a configuration. Opens it non-blocking, because opening a FIFO would wait for a writer.
+/// Reads the beginning of a configuration, which must be a regular file.
 fn read_file(rc: &Path) -> io::Result<Vec<u8>> {
-    let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
-    let file = File::options()
-        .read(true)
-        .custom_flags(nonblock.cast_signed())
-        .open(rc)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
     let mut text = Vec::new();
+    let file = open_regular(rc)?;
     file.take(MAX_DEFINITION_BYTES as u64)
         .read_to_end(&mut text)?;
     Ok(text)
@@ -358,7 +349,6 @@ async fn until_ended(supervised: &mut SupervisorClient) -> Result<ShellEnd, Skip
 
 /// Reads a shell's report, which begins at `offset`.
 fn read_from(file: OwnedFd, offset: u64) -> Result<Vec<u8>, SkipReason> {
-    use std::io::Seek;
     let mut file = File::from(file);
     let mut bytes = Vec::new();
     file.seek(io::SeekFrom::Start(offset))

@@ -355,9 +355,7 @@ impl ShellState {
             }
         }
     }
-}
 
-impl ShellState {
     /// Returns the functions and aliases whose texts are UTF-8.
     pub(super) fn defined(&self) -> ShellDefinitions {
         let texts = |list: &[Definition]| {

@@ -1,10 +1,9 @@
 //! The definitions of a persistent shell, in other shells.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
-use crate::support::{self, FinishedRun, run_with, spec};
+use crate::support::{self, FinishedRun, run_in, run_with, spec};
 use agent_bash_core::{Cancel, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
+use std::path::Path;
 use std::sync::Arc;
 
 fn name() -> SessionName {
@@ -16,8 +15,7 @@ fn within(script: &str) -> RunSpec {
 }
 
 async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
-    let ran = run_with(cache, &within(script), &Cancel::new()).await;
-    ran.unwrap()
+    run_in(cache, &within(script)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,7 +33,7 @@ async fn new_shell_gets_definitions_and_the_session_is_unchanged() {
     let definitions = cache.definitions_of(&name()).await.map(Arc::new).unwrap();
     let script = "g | cat\nprintf '%s ' ${plain-none} /ab/none*; echo as ever; false; echo not";
     let outside = spec(script).definitions(Some(definitions));
-    let ran = run_with(&cache, &outside, &Cancel::new()).await.unwrap();
+    let ran = run_in(&cache, &outside).await;
     assert_eq!(ran.out, "it's b\nnone as ever\n", "{ran:?}");
     let after = say(&cache, "trap - ERR; printf '%s ' $plain; jobs -p | wc -l").await;
     assert!(after.out.ends_with("kept 1\n"), "{after:?}");
@@ -89,8 +87,15 @@ async fn busy_shell_is_not_queried_and_too_long_answer_is_dropped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_that_ended_is_reported_by_its_next_call() {
     let cache = support::cache();
-    say(&cache, "(sleep 0.3; kill -9 $$) & f() { :; }").await;
-    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    let directory = tempfile::tempdir().unwrap();
+    let go = directory.path().join("go");
+    let until = format!("until [[ -e {} ]]; do sleep .01; done", go.display());
+    let script = format!("echo $$; ({until}; kill -9 $$) & f() {{ :; }}");
+    let ran = say(&cache, &script).await;
+    let shell = Path::new("/proc").join(ran.out.trim());
+    assert!(shell.exists(), "{ran:?}");
+    std::fs::write(go, "").unwrap();
+    assert!(support::soon(|| !shell.exists()).await);
     assert_eq!(cache.definitions_of(&name()).await, None);
     let ran = say(&cache, "echo there").await;
     assert_eq!(ran.out, "there\n");

@@ -2,12 +2,9 @@
 //! another sandbox serves the call. The crate `agent-bash-sandbox` tests how a sandbox withstands
 //! attacks.
 
-#![expect(clippy::panic, reason = "a test that fails may stop")]
-
-use crate::support::{self, FinishedRun, cache, options, run, run_with, spec};
+use crate::support::{self, cache, cache_with, run, run_in, run_with, spec};
 use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, NotStarted, RunSpec, ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
@@ -16,13 +13,6 @@ use std::sync::Arc;
 
 fn sandboxed(workspace: &TestWorkspace, script: &str) -> RunSpec {
     workspace.in_sandbox(spec(script), Tier::Base)
-}
-
-fn code(ran: &FinishedRun) -> i32 {
-    match ran.outcome.ending {
-        ScriptEnding::Exited { code } => code,
-        ref other => panic!("{other:?}"),
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -36,7 +26,7 @@ async fn only_the_workspace_is_written() {
         };
         let script = workspace.writes(&name);
         let spec = sandboxed(&workspace, &script).sandbox(Arc::new(plan));
-        let ran = run(&spec).await.unwrap();
+        let ran = run(&spec).await;
         assert_eq!(workspace.written(&name), (true, false), "{ran:?}");
         assert_eq!(
             ran.outcome
@@ -46,7 +36,7 @@ async fn only_the_workspace_is_written() {
             Some(tier)
         );
         // Without a sandbox, the same script writes both files.
-        let ran = run(&spec.sandbox(None)).await.unwrap();
+        let ran = run(&spec.sandbox(None)).await;
         assert_eq!(workspace.written(&name), (true, true), "{ran:?}");
         assert_eq!(ran.outcome.sandbox, None);
     }
@@ -55,11 +45,7 @@ async fn only_the_workspace_is_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_of_another_sandbox_is_not_used() {
     let workspace = TestWorkspace::new();
-    let cache = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
-    let cancel = Cancel::new();
+    let cache = cache_with(|it| it.warm_shells = 1);
     for round in 0..6 {
         let script = workspace.writes(&format!("{round}"));
         let mut spec = sandboxed(&workspace, &script);
@@ -67,7 +53,7 @@ async fn shell_of_another_sandbox_is_not_used() {
         if !is_sandboxed {
             spec = spec.sandbox(None);
         }
-        run_with(&cache, &spec, &cancel).await.unwrap();
+        run_in(&cache, &spec).await;
         assert_eq!(
             workspace.written(&format!("{round}")),
             (true, !is_sandboxed)
@@ -79,7 +65,7 @@ async fn shell_of_another_sandbox_is_not_used() {
         network: Network::On,
         ..workspace.plan()
     }));
-    run_with(&cache, &alone.pool(None), &cancel).await.unwrap();
+    run_in(&cache, &alone.pool(None)).await;
     assert_eq!(
         cache.warm_shells(),
         before,
@@ -90,9 +76,7 @@ async fn shell_of_another_sandbox_is_not_used() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_and_directory_of_a_sandboxed_call_are_reported() {
     let workspace = TestWorkspace::new();
-    let ran = run(&sandboxed(&workspace, "cd /usr; false | true").report_stages(true))
-        .await
-        .unwrap();
+    let ran = run(&sandboxed(&workspace, "cd /usr; false | true").report_stages(true)).await;
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
     assert_eq!(
         (stages, ran.outcome.final_cwd),
@@ -104,7 +88,7 @@ async fn stages_and_directory_of_a_sandboxed_call_are_reported() {
 async fn temporary_directory_is_private_and_removed_with_the_call() {
     let workspace = TestWorkspace::new();
     let script = r#"mktemp && printf '%s\n' "$TMPDIR" "$TMUX_TMPDIR" "$CHROME_CONFIG_HOME""#;
-    let ran = run(&sandboxed(&workspace, script)).await.unwrap();
+    let ran = run(&sandboxed(&workspace, script)).await;
     let lines: Vec<&str> = ran.out.lines().collect();
     let [file, directory, of_tmux, of_chromium] = lines[..] else {
         panic!("{ran:?}");
@@ -121,20 +105,15 @@ async fn temporary_directory_is_private_and_removed_with_the_call() {
 async fn session_stays_in_its_sandbox() {
     let workspace = TestWorkspace::new();
     let cache = cache();
-    let cancel = Cancel::new();
     let name = SessionName("s".into());
     let call = |script: &str| sandboxed(&workspace, script).session(name.clone());
-    run_with(&cache, &call("kept=1; mkdir sub; cd sub"), &cancel)
-        .await
-        .unwrap();
+    run_in(&cache, &call("kept=1; mkdir sub; cd sub")).await;
     let script = workspace.writes("session");
-    let ran = run_with(
+    let ran = run_in(
         &cache,
         &call(&format!("echo $kept; pwd; cd ..; {script}")).enter_cwd(false),
-        &cancel,
     )
-    .await
-    .unwrap();
+    .await;
     assert_eq!(
         ran.out,
         format!("1\n{}\n", workspace.workspace.join("sub").display())
@@ -171,14 +150,14 @@ async fn refused_writes_of_an_unrecorded_read_only_call_are_observed() {
             (in_session(&script), vec![file.clone()]),
             (in_session("true"), Vec::new()),
         ] {
-            let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+            let ran = run_in(&cache, &call).await;
             let observed = ran.outcome.traced.as_ref();
             let observed = observed.map(|traced| traced.refused_writes.clone());
             assert_eq!(observed, Some(refused), "{tier:?}: {ran:?}");
         }
         // The negative control: a call that may write the workspace is not observed.
         let writing = workspace.in_sandbox(spec(&script), tier);
-        let ran = run_with(&cache, &writing, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &writing).await;
         assert_eq!(ran.outcome.traced, None, "{tier:?}");
     }
 }
@@ -192,7 +171,8 @@ async fn without_a_box_nothing_runs() {
     };
     for session in [None, Some(SessionName("s".into()))] {
         let spec = sandboxed(&workspace, "echo ran >ran").sandbox(Arc::new(plan.clone()));
-        let error = run(&spec.session(session)).await.unwrap_err();
+        let error = run_with(&cache(), &spec.session(session), &Cancel::new()).await;
+        let error = error.unwrap_err();
         let NotStarted::Sandbox { reason } = &error else {
             panic!("{error:?}");
         };
@@ -207,7 +187,7 @@ async fn requested_library_is_not_loaded_before_the_sandbox() {
     let mut spec = sandboxed(&workspace, "true");
     let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
     spec.env.changes.extend([preload]);
-    let ran = run(&spec).await.unwrap();
+    let ran = run(&spec).await;
     // The loader complains once: in bash, and not in the launcher that executed bash.
     assert_eq!(ran.err.matches("nonexistent.so").count(), 1, "{ran:?}");
 }
@@ -215,11 +195,8 @@ async fn requested_library_is_not_loaded_before_the_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_the_scripts() {
     let workspace = TestWorkspace::new();
-    assert_eq!(
-        code(&run(&sandboxed(&workspace, "exit 3")).await.unwrap()),
-        3
-    );
-    let ran = run(&sandboxed(&workspace, "kill -TERM $$")).await.unwrap();
+    assert_eq!(run(&sandboxed(&workspace, "exit 3")).await.exit_code(), 3);
+    let ran = run(&sandboxed(&workspace, "kill -TERM $$")).await;
     assert_eq!(ran.outcome.shell_signal, Some(15));
 }
 
@@ -232,18 +209,13 @@ async fn enforcement_is_known_before_the_first_call() {
         tier: found.tier,
         ..workspace.plan()
     };
-    let ran = run(&sandboxed(&workspace, "true").sandbox(Arc::new(plan)))
-        .await
-        .unwrap();
+    let ran = run(&sandboxed(&workspace, "true").sandbox(Arc::new(plan))).await;
     assert_eq!(
         ran.outcome.sandbox.map(|confined| confined.report),
         Some(found)
     );
     // Without a supervisor there is no sandbox.
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     assert!(matches!(
         alone.sandbox_report().await,
         Err(NotStarted::SandboxLacks { .. })
@@ -278,7 +250,7 @@ async fn directory_of_a_killed_supervisor_is_removed() {
     assert!(directory.is_dir());
     let supervisor = rustix::process::Pid::from_raw(supervisor.parse().unwrap()).unwrap();
     rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
-    let ran = call.await.unwrap().unwrap();
+    let ran = call.await.unwrap();
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::Lost { .. }),
         "{ran:?}"
@@ -293,13 +265,8 @@ async fn unused_directory_is_removed_by_a_later_call() {
     let temp = tempfile::tempdir().unwrap();
     let left = temp.path().join("agent-bash-sandbox-1-0");
     fs::create_dir_all(left.join("tmp")).unwrap();
-    let cache = ShellCache::new(ShellCacheOptions {
-        directory: temp.path().to_owned(),
-        ..options()
-    });
-    run_with(&cache, &sandboxed(&workspace, "true"), &Cancel::new())
-        .await
-        .unwrap();
+    let cache = cache_with(|it| it.directory = temp.path().to_owned());
+    run_in(&cache, &sandboxed(&workspace, "true")).await;
     assert!(support::soon(|| !left.exists()).await);
 }
 
@@ -319,7 +286,7 @@ async fn sandbox_of_an_expected_call_reports_what_is_enforced() {
     assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Base);
     assert_eq!(cache.sandbox_report().await.unwrap().tier, Tier::Full);
     assert_eq!(cache.warm_shells(), 1);
-    let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+    let ran = run_in(&cache, &call).await;
     assert!(ran.outcome.sandbox.is_some(), "{ran:?}");
     assert_eq!(cache.warm_shells(), 0);
 

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, cache, run_with, spec};
-use agent_bash_core::{Cancel, NotStarted, NoticeKind, ScriptEnding, SessionName};
+use crate::support::{FinishedRun, cache, run_in, run_with, spec};
+use agent_bash_core::{Cancel, NotStarted, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,6 @@ async fn try_say(cache: &ShellCache, script: &str, cwd: &Path) -> Result<Finishe
 
 async fn say(cache: &ShellCache, script: &str, cwd: &Path) -> FinishedRun {
     try_say(cache, script, cwd).await.unwrap()
-}
-
-fn is_reset(ran: &FinishedRun) -> bool {
-    let mut notices = ran.outcome.notices.iter();
-    notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }
 
 /// The commands before the end of the shell, and the directory of the next call, below the
@@ -57,7 +52,10 @@ async fn new_shell_starts_in_the_sessions_directory() {
         fs::create_dir(&base).unwrap();
         let cache = cache();
         say(&cache, before, &base).await;
-        assert!(is_reset(&say(&cache, "exit 3", &base).await), "{before}");
+        assert!(
+            say(&cache, "exit 3", &base).await.reset_reason().is_some(),
+            "{before}"
+        );
         let next = say(&cache, "\\builtin pwd", &base).await;
         // An empty last component leaves a trailing slash.
         let wanted: PathBuf = top.join(workspace).components().collect();
@@ -106,7 +104,7 @@ async fn call_with_a_directory_runs_there() {
         .session(SessionName("a".into()))
         .cwd(base.clone())
         .enter_cwd(true);
-    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+    let ran = run_in(&cache, &spec).await;
     assert_eq!(ran.out, format!("1\n{}\n", base.display()));
 }
 

@@ -1,13 +1,9 @@
 //! Persistent shells: what persists, what is undone, what survives their end.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that fails may stop"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{self, FinishedRun, run_with, soon, spec};
-use agent_bash_core::{Cancel, NoticeKind, RunSpec, ScriptEnding, SessionName, Streams};
+use crate::support::{self, FinishedRun, run_in, run_with, soon, spec};
+use agent_bash_core::{Cancel, RunSpec, ScriptEnding, SessionName, Streams};
 use agent_bash_exec::ShellCache;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,26 +13,7 @@ fn named(name: &str, script: &str) -> RunSpec {
 }
 
 async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
-    run_with(cache, &named("a", script), &Cancel::new())
-        .await
-        .unwrap()
-}
-
-fn code(ran: &FinishedRun) -> i32 {
-    match &ran.outcome.ending {
-        ScriptEnding::Exited { code } => *code,
-        other => panic!("{other:?}: {}", ran.err),
-    }
-}
-
-fn reset(ran: &FinishedRun) -> Option<&str> {
-    ran.outcome
-        .notices
-        .iter()
-        .find_map(|notice| match &notice.kind {
-            NoticeKind::SessionReset { reason } => Some(reason.as_str()),
-            _ => None,
-        })
+    run_in(cache, &named("a", script)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,7 +54,7 @@ async fn variables_functions_directory_and_options_persist() {
     ] {
         let ran = say(&cache, script).await;
         assert_eq!(
-            (ran.out.as_str(), code(&ran), reset(&ran)),
+            (ran.out.as_str(), ran.exit_code(), ran.reset_reason()),
             (out, want, None),
             "{script}: {}",
             ran.err
@@ -99,7 +76,7 @@ async fn status_of_the_last_command_is_available_to_the_next_call() {
     ] {
         say(&cache, script).await;
         let ran = say(&cache, "echo $?").await;
-        let printed = (ran.out.clone(), reset(&ran));
+        let printed = (ran.out.clone(), ran.reset_reason());
         assert_eq!(
             printed,
             (format!("{status}\n"), None),
@@ -124,7 +101,7 @@ async fn script_sees_no_variable_or_descriptor_of_the_record() {
     ] {
         for stages in [false, true] {
             let spec = named("names", &script).report_stages(stages);
-            let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+            let ran = run_in(&cache, &spec).await;
             // Bash shows the text that it runs, and so the commands that follow the script.
             let is_variable = |line: &&str| !line.contains("BASH_EXECUTION_STRING=");
             let mut lines = ran.out.lines().filter(is_variable);
@@ -155,7 +132,7 @@ async fn script_sees_no_variable_or_descriptor_of_the_record() {
         ("echo a\nset +v", "a\n", "echo a\nset +v\n"),
     ] {
         let spec = named("a", script).report_stages(true);
-        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &spec).await;
         let mut lines: Vec<_> = ran.err.lines().collect();
         // The order between both sides of a pipeline is arbitrary.
         lines.sort_unstable();
@@ -171,7 +148,7 @@ async fn line_numbers_are_those_of_the_script_after_a_reset() {
     let cache = support::cache();
     say(&cache, "export LINES_='one\ntwo\n' MORE=1").await;
     let ran = say(&cache, "exit 3").await;
-    assert!(reset(&ran).is_some());
+    assert!(ran.reset_reason().is_some());
     let ran = say(&cache, "echo $LINENO \"$LINES_\"\nnosuch").await;
     assert_eq!(
         (&*ran.out, &*ran.err),
@@ -194,11 +171,15 @@ async fn pipeline_stages_are_reported_without_traces() {
         ("false | true; trap 'echo bye' USR1", None, 0),
         ("false | syntax (", None, 2),
     ] {
-        let cancel = Cancel::new();
-        let ran = run_with(&cache, &spec(script), &cancel).await.unwrap();
+        let ran = run_in(&cache, &spec(script)).await;
         let stages = ran.outcome.stages.as_ref();
         let codes = stages.map(|stages| stages.iter().map(|stage| stage.code).collect());
-        assert_eq!((codes, code(&ran)), (told, status), "{script}: {}", ran.err);
+        assert_eq!(
+            (codes, ran.exit_code()),
+            (told, status),
+            "{script}: {}",
+            ran.err
+        );
         let ran = say(&cache, "echo $? ${#__ab[@]}").await;
         assert_eq!(ran.out, format!("{status} 0\n"), "{script}");
     }
@@ -209,7 +190,7 @@ async fn syntax_error_is_on_stderr_and_does_not_end_the_shell() {
     let cache = support::cache();
     let ran = say(&cache, "x=1; nosuch").await;
     assert_eq!(
-        (ran.err.as_str(), code(&ran)),
+        (ran.err.as_str(), ran.exit_code()),
         ("bash: line 1: nosuch: command not found\n", 127)
     );
     let ran = say(&cache, "echo a; echo )").await;
@@ -219,27 +200,16 @@ async fn syntax_error_is_on_stderr_and_does_not_end_the_shell() {
         ran.err
     );
     let merged = named("a", "echo 1; echo 2 >&2; echo $x").streams(Streams::Merged);
-    assert_eq!(
-        run_with(&cache, &merged, &Cancel::new()).await.unwrap().out,
-        "1\n2\n1\n"
-    );
+    assert_eq!(run_in(&cache, &merged).await.out, "1\n2\n1\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_names_have_separate_shells() {
     let cache = support::cache();
     say(&cache, "x=1").await;
-    let other = run_with(&cache, &named("b", "echo [${x-}]"), &Cancel::new())
-        .await
-        .unwrap();
+    let other = run_in(&cache, &named("b", "echo [${x-}]")).await;
     assert_eq!(other.out, "[]\n");
-    assert_eq!(
-        run_with(&cache, &spec("echo [${x-}]"), &Cancel::new())
-            .await
-            .unwrap()
-            .out,
-        "[]\n"
-    );
+    assert_eq!(run_in(&cache, &spec("echo [${x-}]")).await.out, "[]\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -249,13 +219,7 @@ async fn call_runs_in_the_sessions_directory_unless_it_names_one() {
     say(&cache, "cd /usr").await;
     assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
     let entering = named("a", "pwd").enter_cwd(true).cwd("/");
-    assert_eq!(
-        run_with(&cache, &entering, &Cancel::new())
-            .await
-            .unwrap()
-            .out,
-        "/\n"
-    );
+    assert_eq!(run_in(&cache, &entering).await.out, "/\n");
     let ran = say(&cache, "pwd").await;
     assert_eq!(
         (ran.out.as_str(), ran.outcome.final_cwd),
@@ -277,10 +241,7 @@ async fn variables_of_a_call_do_not_persist() {
     call.env.changes = [("A", "it's"), ("B", "new")]
         .map(|(n, v)| (n.into(), Some(v.into())))
         .into();
-    assert_eq!(
-        run_with(&cache, &call, &Cancel::new()).await.unwrap().out,
-        "it's new\n1\n"
-    );
+    assert_eq!(run_in(&cache, &call).await.out, "it's new\n1\n");
     assert_eq!(say(&cache, "echo $A $B").await.out, "mine old\n");
 }
 
@@ -318,13 +279,14 @@ async fn ended_shell_is_replaced_with_its_directory_and_exports() {
         assert_eq!(ran.outcome.ending, ending, "{script}: {}", ran.err);
         let kept = "directory and exported variables are as before this call";
         assert!(
-            reset(&ran).is_some_and(|reason| reason.contains(why) && reason.contains(kept)),
+            ran.reset_reason()
+                .is_some_and(|reason| reason.contains(why) && reason.contains(kept)),
             "{script}: {:?}",
-            reset(&ran)
+            ran.reset_reason()
         );
         let ran = say(&cache, "echo $PWD \"$E\" [${x-}]; type f 2>/dev/null").await;
         assert_eq!(
-            (ran.out.as_str(), reset(&ran)),
+            (ran.out.as_str(), ran.reset_reason()),
             ("/usr a b\nc []\n", None),
             "{script}: {}",
             ran.err
@@ -342,7 +304,7 @@ async fn output_of_the_shell_between_calls_is_discarded() {
     ] {
         let cache = support::cache();
         say(&cache, "export E=1").await;
-        assert_eq!(code(&say(&cache, script).await), 0, "{script}");
+        assert_eq!(say(&cache, script).await.exit_code(), 0, "{script}");
         say(&cache, "exit 3").await;
         let ran = say(&cache, "echo $E [${INJECTED-}]").await;
         assert_eq!(ran.out, "1 []\n", "{script}");
@@ -360,7 +322,7 @@ async fn exports_of_any_length_persist() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_that_does_not_take_a_script_is_replaced_and_never_runs_the_script() {
-    for timeout in [None, Some(Duration::from_millis(900))] {
+    for timeout in [None, Some(Duration::from_secs(3))] {
         let cache = support::cache();
         let directory = tempfile::tempdir().unwrap();
         let shell = say(&cache, "cd /usr; echo $$").await.out;
@@ -372,8 +334,12 @@ async fn shell_that_does_not_take_a_script_is_replaced_and_never_runs_the_script
         let ran = run_with(&cache, &call, &cancel);
         let ran = tokio::time::timeout(Duration::from_secs(60), ran).await;
         let ran = ran.expect("the call is given up").unwrap();
-        assert_eq!((ran.out.as_str(), code(&ran)), ("/usr\n", 0), "{timeout:?}");
-        assert!(reset(&ran).is_some(), "{timeout:?}: {ran:?}");
+        assert_eq!(
+            (ran.out.as_str(), ran.exit_code()),
+            ("/usr\n", 0),
+            "{timeout:?}"
+        );
+        assert!(ran.reset_reason().is_some(), "{timeout:?}: {ran:?}");
         let ran = std::fs::read_to_string(&log).unwrap();
         assert_eq!(ran.lines().count(), 1, "{timeout:?}: {ran}");
         assert_ne!(ran.trim(), shell.as_raw_nonzero().to_string());
@@ -388,7 +354,7 @@ async fn time_limit_ends_the_command_and_the_rest_of_the_script() {
     say(&cache, "cd /usr").await;
     let script = format!("echo begun; sleep 60; touch '{}'", pushed.display());
     let call = named("a", &script).timeout(Duration::from_secs(2));
-    let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+    let ran = run_in(&cache, &call).await;
     assert_eq!(
         ran.outcome.ending,
         ScriptEnding::TimedOut {
@@ -396,7 +362,10 @@ async fn time_limit_ends_the_command_and_the_rest_of_the_script() {
         }
     );
     assert_eq!(ran.out, "begun\n");
-    assert!(reset(&ran).is_some_and(|reason| reason.contains("time limit")));
+    assert!(
+        ran.reset_reason()
+            .is_some_and(|reason| reason.contains("time limit"))
+    );
     assert!(!pushed.exists(), "the shell went on to its next command");
     assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
     // Control: the same script without the limit does create the file.
@@ -434,7 +403,7 @@ async fn calls_of_one_session_queue_and_can_be_cancelled() {
     let short = named("a", "echo $x").timeout(SHORT);
     let next = tokio::spawn({
         let cache = Arc::clone(&cache);
-        async move { run_with(&cache, &short, &Cancel::new()).await.unwrap() }
+        async move { run_in(&cache, &short).await }
     });
     cancel.cancel();
     let left = waiter.await.unwrap();
@@ -508,10 +477,7 @@ async fn late_output_stays_with_its_own_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn fifo_is_reused_and_a_removed_one_is_replaced() {
     let root = tempfile::tempdir().unwrap();
-    let cache = ShellCache::new(agent_bash_exec::ShellCacheOptions {
-        directory: root.path().to_owned(),
-        ..support::options()
-    });
+    let cache = support::cache_with(|it| it.directory = root.path().to_owned());
     let path = say(&cache, "readlink /proc/$$/fd/1").await.out;
     assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
     std::fs::remove_file(path.trim()).unwrap();
@@ -527,7 +493,7 @@ async fn fifo_is_reused_and_a_removed_one_is_replaced() {
         let ran = say(&cache, "echo out; echo err >&2").await;
         assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"), "{put}");
         let merged = named("a", "echo out; echo err >&2").streams(Streams::Merged);
-        let ran = run_with(&cache, &merged, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &merged).await;
         assert_eq!(ran.out, "out\nerr\n", "{put}");
     }
 }

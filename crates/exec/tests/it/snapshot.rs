@@ -11,7 +11,7 @@ mod confined;
 mod home;
 mod projects;
 
-use crate::support::{self, FinishedRun, run_with, soon};
+use crate::support::{self, FinishedRun, run_in, run_with, soon};
 use agent_bash_core::{Cancel, Environment, NoticeKind, RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, SnapshotOptions};
 use cases::{CASES, Case, LIKE_BARE};
@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
 const PARALLEL: usize = 3;
 
 async fn run(cache: &ShellCache, spec: &RunSpec) -> FinishedRun {
-    run_with(cache, spec, &Cancel::new()).await.unwrap()
+    run_in(cache, spec).await
 }
 
 /// Returns the reported reason why a call had no snapshot.

@@ -1,26 +1,16 @@
 //! Warm shells: the result is the same as after a cold start, only sooner, and no state leaks from
 //! call to call.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
-use crate::support::driven_clock::DrivenClock;
-use crate::support::{self, options, run_with, spec};
+use crate::support::{self, cache_of_short_calls, long_lived, options, run_in, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::ChangesLevel;
-use agent_bash_core::{Cancel, Limits, RunSpec, ScriptEnding};
+use agent_bash_core::{Limits, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
-use agent_bash_process::SystemClock;
-use agent_bash_process::supervisor::Supervisor;
 use std::sync::Arc;
 use std::time::Duration;
 
 fn warm_cache() -> ShellCache {
-    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    ShellCache::new(ShellCacheOptions::long_lived(
-        supervisor,
-        Arc::new(SystemClock::new()),
-        std::env::temp_dir(),
-    ))
+    ShellCache::new(long_lived(options().supervisor))
 }
 
 /// Waits until `wanted` shells are warm.
@@ -31,14 +21,8 @@ async fn until_warm(cache: &ShellCache, wanted: usize) {
 }
 
 async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
-    let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
-    assert_eq!(
-        ran.outcome.ending,
-        ScriptEnding::Exited { code: 0 },
-        "{}: {}",
-        spec.script,
-        ran.err
-    );
+    let ran = run_in(cache, spec).await;
+    assert_eq!(ran.exit_code(), 0, "{}: {}", spec.script, ran.err);
     ran.out
 }
 
@@ -51,7 +35,7 @@ async fn first_call_fills_the_pool_and_each_shell_serves_once() {
     let mut pids = vec![first.split(' ').next().unwrap().to_owned()];
     for _ in 0..6 {
         let spec = spec("echo $$; echo \"[$x]\" $PWD $-; alias; echo $SECONDS");
-        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+        let ran = run_in(&cache, &spec).await;
         let lines: Vec<&str> = ran.out.lines().collect();
         assert_eq!(lines[1..lines.len() - 1], ["[] /tmp hBc"]);
         // Bash subtracts whole seconds of the clock: one may begin during the shortest call.
@@ -70,14 +54,7 @@ async fn first_call_fills_the_pool_and_each_shell_serves_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisors_are_recycled() {
-    // Longer calls would get another supervisor started in the background: prevent that in this
-    // test.
-    let clock = DrivenClock::holding(Duration::from_millis(50));
-    let cache = ShellCache::new(ShellCacheOptions {
-        clock: Arc::new(clock),
-        warm_shells: 2,
-        ..options()
-    });
+    let cache = cache_of_short_calls(2);
     let mut parents = Vec::new();
     // Without a pause: the next call takes a shell that is just starting.
     for _ in 0..50 {
@@ -95,12 +72,7 @@ async fn supervisors_are_recycled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisors_of_concurrent_calls_are_recycled() {
     const AT_ONCE: usize = 6;
-    let clock = DrivenClock::holding(Duration::from_millis(50));
-    let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-        clock: Arc::new(clock),
-        warm_shells: 2,
-        ..options()
-    }));
+    let cache = Arc::new(cache_of_short_calls(2));
     let mut parents = std::collections::BTreeSet::new();
     for _ in 0..10 {
         let mut calls = tokio::task::JoinSet::new();
@@ -150,8 +122,8 @@ async fn call_variables_are_equal_in_warm_and_new_shells() {
             "env | grep -c -e ^FOO= -e ^A-B=; echo \"$FOO\"; echo \"${HOME-unset}\"; printf %q \"$IFS\"",
         );
         call.env.changes.insert(name.into(), value.map(Into::into));
-        let warm = run_with(&cache, &call, &Cancel::new()).await.unwrap();
-        let cold = support::run(&call).await.unwrap();
+        let warm = run_in(&cache, &call).await;
+        let cold = support::run(&call).await;
         assert_eq!((warm.out, warm.err), (cold.out, cold.err), "{name}");
         until_warm(&cache, 2).await;
     }
@@ -193,16 +165,10 @@ async fn dropping_the_cache_ends_warm_shells() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_shells_are_ended() {
-    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    let options = ShellCacheOptions::long_lived(
-        supervisor,
-        Arc::new(SystemClock::new()),
-        std::env::temp_dir(),
-    );
     let cache = ShellCache::new(ShellCacheOptions {
         // Longer than the start of both shells, so that both are seen.
         idle: Duration::from_secs(5),
-        ..options
+        ..long_lived(options().supervisor)
     });
     out(&cache, &spec(":")).await;
     until_warm(&cache, 2).await;

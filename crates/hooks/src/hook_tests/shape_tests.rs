@@ -82,6 +82,19 @@ fn any_tool_with_a_script_is_checked() {
             "create_and_run_task",
             json!({"task": {"label": "a", "command": "git", "args": ["push", "-f"]}}),
         ),
+        // VS Code ignores fields that its tools do not have.
+        (
+            "create_and_run_task",
+            json!({"command": "ls", "task": {"command": "git push -f"}}),
+        ),
+        (
+            "create_and_run_task",
+            json!({"command": null, "task": {"command": "git push -f"}}),
+        ),
+        (
+            "send_to_terminal",
+            json!({"Command": "", "command": "git push -f"}),
+        ),
     ] {
         assert!(refused(tool, input.clone()), "{tool} {input}");
         let harmless = input.to_string().replace("push", "log");
@@ -176,6 +189,10 @@ fn rewriting_in_vscode_replaces_what_starts_a_command_and_leaves_the_question() 
             assert_eq!(is_silent(&answer), !is_refused, "{tool} {answer:?}");
         }
     }
+    // A task does not hide that the command of another field is not replaced.
+    call["tool_name"] = "run_in_terminal".into();
+    call["tool_input"] = json!({"command": "ls", "task": {"command": "ls"}});
+    assert_eq!(rewritten(&call).exit_code, BLOCKED_EXIT_CODE);
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! Detects that this process was started by a shell of a supervisor: its calls are part of that
 //! supervisor's call.
 
+use crate::proc_scan;
 use agent_bash_os::{ProcessIdentity, ProcessInfo};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// The variable of shells with a supervisor: the supervisor's pid and start time.
 const SUPERVISOR_VARIABLE: &str = "AGENT_BASH_SHELL";
-
-/// The maximum number of ancestors that are examined.
-const MAX_ANCESTORS: usize = 1000;
 
 /// Returns the variable that this process, a supervisor, sets for its shell.
 pub(super) fn variable() -> (OsString, Option<OsString>) {
@@ -34,20 +32,8 @@ pub fn is_below_supervisor(env: &BTreeMap<OsString, OsString>) -> bool {
     let (Ok(pid), Ok(start)) = (pid.parse::<i32>(), start.parse()) else {
         return false;
     };
-    if !ProcessIdentity::new(pid, start).is_alive() {
-        return false;
-    }
-    let mut current = rustix::process::getpid().as_raw_pid();
-    for _ in 0..MAX_ANCESTORS {
-        let Some(process) = ProcessInfo::read(current) else {
-            return false;
-        };
-        if process.parent == pid {
-            return true;
-        }
-        current = process.parent;
-    }
-    false
+    let own = rustix::process::getpid().as_raw_pid();
+    ProcessIdentity::new(pid, start).is_alive() && proc_scan::is_below(own, pid)
 }
 
 #[cfg(test)]

@@ -334,7 +334,7 @@ pub struct ShellStart {
 }
 
 /// How a shell is confined or observed: a sandbox, a trial, both, private mounts, or only a trace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellSandbox {
     /// The policy of the sandbox; `None` for an unconfined shell.
     pub plan: Option<Plan>,

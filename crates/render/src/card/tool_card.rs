@@ -163,24 +163,18 @@ impl ToolCard {
     fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
         let inner = usize::from(width).saturating_sub(RAIL_COLUMNS);
         let (_, style) = spinner::mark(&self.state, self.elapsed, theme);
-        let rail = Span::styled(
-            "│ ",
-            if self.state.is_live() {
-                style
-            } else {
-                theme.rail
-            },
-        );
+        let rail = Span::styled("│ ", self.rail_style(style, theme));
+        let line = |text: Span<'static>| Line::from_iter([rail.clone(), text]);
         let mut head = self.head(inner, expanded, theme);
-        let body = if self.folded {
-            CardBody::Rows(Vec::new())
-        } else if expanded {
+        let footer = self.footer(inner, style, theme);
+        if self.folded {
+            let (body, foot) = (CardBody::Rows(Vec::new()), vec![footer]);
+            return CardFrame { head, body, foot };
+        }
+        let body = if expanded {
             let output = match &self.page {
                 Some(page) => {
-                    head.push(Line::from_iter([
-                        rail.clone(),
-                        page_line(page, inner, theme),
-                    ]));
+                    head.push(line(page_line(page, inner, theme)));
                     &page.text
                 }
                 None => &self.output,
@@ -190,11 +184,7 @@ impl ToolCard {
                     "… ({} earlier lines are not stored)",
                     output.dropped_lines()
                 );
-                let text = shortened(&text, inner);
-                head.push(Line::from_iter([
-                    rail.clone(),
-                    Span::styled(text, theme.dim),
-                ]));
+                head.push(line(Span::styled(shortened(&text, inner), theme.dim)));
             }
             CardBody::All {
                 output,
@@ -205,25 +195,15 @@ impl ToolCard {
             CardBody::Rows(self.collapsed(inner, &rail, theme))
         };
         let mut foot = Vec::new();
-        if self.folded {
-            foot.push(self.footer(inner, style, theme));
-            return CardFrame { head, body, foot };
-        }
         if let Some(refused) = &self.refused {
             foot.extend(railed(refused.rows(inner, theme), &rail));
         } else if self.is_known_to_be_silent() {
-            foot.push(Line::from_iter([
-                rail.clone(),
-                Span::styled("(no output)", theme.dim),
-            ]));
+            foot.push(line(Span::styled("(no output)", theme.dim)));
         }
         let page = self.page.as_ref().filter(|_| expanded);
         if let Some(page) = page {
             // The same line above may be hundreds of rows away.
-            foot.push(Line::from_iter([
-                rail.clone(),
-                page_line(page, inner, theme),
-            ]));
+            foot.push(line(page_line(page, inner, theme)));
         }
         // A page of the full output makes the line about missing output untrue.
         let is_shown =
@@ -231,14 +211,23 @@ impl ToolCard {
         // The host's lines are about a running call.
         let waits = self.state == CardState::WaitingForAnswer;
         let host_lines = self.host_lines.iter().filter(|_| !waits);
-        for line in host_lines.chain(&self.footer).filter(is_shown) {
-            foot.extend(railed(line.rows(inner, theme), &rail));
+        for below in host_lines.chain(&self.footer).filter(is_shown) {
+            foot.extend(railed(below.rows(inner, theme), &rail));
         }
         if let Some(changes) = &self.changes {
             foot.extend(railed(changes.rows(inner, theme), &rail));
         }
-        foot.push(self.footer(inner, style, theme));
+        foot.push(footer);
         CardFrame { head, body, foot }
+    }
+
+    /// Returns the style of the rail: of the state (`style`) until the call has ended.
+    fn rail_style(&self, style: Style, theme: &Theme) -> Style {
+        if self.state.is_live() {
+            style
+        } else {
+            theme.rail
+        }
     }
 
     /// True if the call has ended without output.
@@ -268,11 +257,7 @@ impl ToolCard {
             }
             rows
         };
-        let rail = if self.state.is_live() {
-            style
-        } else {
-            theme.rail
-        };
+        let rail = self.rail_style(style, theme);
         let mut out = Vec::with_capacity(rows.len());
         for (at, row) in rows.into_iter().enumerate() {
             let prefix = if at == 0 {
@@ -375,11 +360,7 @@ impl ToolCard {
         if self.state.is_live() && was_started && !self.on_terminal {
             parts.push(FooterPart::new(1, Span::styled("esc to cancel", theme.dim)));
         }
-        let rail = if self.state.is_live() {
-            style
-        } else {
-            theme.rail
-        };
+        let rail = self.rail_style(style, theme);
         let mut line = Line::from(Span::styled("╰ ", rail));
         line.spans.extend(parts_that_fit(parts, inner, theme.dim));
         line

@@ -1,5 +1,6 @@
 //! The background jobs: a list, and the output of the selected one.
 
+use crate::panel::panel_frame::{framed, inner_rows};
 use crate::text::visible_text;
 use crate::{OutputText, Theme, call_summary, spinner};
 use agent_bash_core::visible;
@@ -7,7 +8,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
 /// Minimum width at which pids and ports are shown.
@@ -65,7 +65,7 @@ pub enum JobRowState {
 impl JobsPanel<'_> {
     /// The index of the job in a row of the screen.
     pub fn at(&self, area: Rect, y: u16) -> Option<usize> {
-        let (list, first) = self.list(area.height.saturating_sub(2));
+        let (list, first) = self.list(inner_rows(area));
         let row = y.checked_sub(area.y + 1).filter(|row| *row < list)?;
         let at = first + usize::from(row);
         (at < self.jobs.len()).then_some(at)
@@ -86,29 +86,17 @@ impl JobsPanel<'_> {
         if area.is_empty() {
             return;
         }
-        Clear.render(area, buffer);
-        let running = self
-            .jobs
-            .iter()
-            .filter(|job| job.state == JobRowState::Running)
-            .count();
-        let title = format!("{running} running, {} in all", self.jobs.len());
-        Block::bordered()
-            .border_type(BorderType::Rounded)
-            .border_style(theme.rail)
-            .title_top(Line::from_iter([
-                Span::raw("─ "),
-                Span::styled("Jobs", theme.title),
-                Span::styled(format!("  {title} "), theme.dim),
-            ]))
-            .title_bottom(self.footer(area.width, theme))
-            .render(area, buffer);
-        let inner = Rect {
-            x: area.x + 1.min(area.width),
-            y: area.y + 1.min(area.height),
-            width: area.width.saturating_sub(2),
-            height: area.height.saturating_sub(2),
+        let running = |job: &&JobRow| job.state == JobRowState::Running;
+        let running = self.jobs.iter().filter(running).count();
+        let counts = format!("{running} running, {} in all", self.jobs.len());
+        let footer = match self.message {
+            Some(message) => (message, theme.warning),
+            None => (
+                "j k select · enter whole output · x end it · ? keys · esc close",
+                theme.dim,
+            ),
         };
+        let inner = framed(area, buffer, ["Jobs", &counts], footer, theme);
         if self.jobs.is_empty() {
             let text = visible_text::shortened(
                 " no jobs yet: end a command with & and it becomes one",
@@ -186,18 +174,6 @@ impl JobsPanel<'_> {
             let line = Line::styled(text, theme.dim);
             buffer.set_line(area.x + 1, area.y + 1, &line, width as u16);
         }
-    }
-
-    fn footer(&self, width: u16, theme: &Theme) -> Line<'static> {
-        let (text, style) = match self.message {
-            Some(message) => (message, theme.warning),
-            None => (
-                "j k select · enter whole output · x end it · ? keys · esc close",
-                theme.dim,
-            ),
-        };
-        let text = visible_text::shortened(text, usize::from(width).saturating_sub(6));
-        Line::from_iter([Span::raw("─ "), Span::styled(text, style), Span::raw(" ")])
     }
 }
 

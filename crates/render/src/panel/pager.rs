@@ -289,25 +289,30 @@ mod tests {
         assert_eq!(position.first_line, 3);
     }
 
+    /// A pager of one line, scrolled to `column`.
+    fn pager<'a>(text: &'a OutputText, pattern: &'a Regex, column: usize) -> Pager<'a> {
+        Pager {
+            title: "",
+            subtitle: "",
+            text,
+            from_line: 1,
+            first_line: 1,
+            total_lines: 1,
+            column,
+            pattern: Some(pattern),
+            matches: None,
+            found_line: None,
+            prompt: PagerPrompt::Keys { live: true },
+        }
+    }
+
     #[test]
     fn matches_are_those_of_the_whole_line() {
         let theme = Theme::plain();
         let marked = |pattern: &str, line: &str, column: usize, room: usize| {
             let pattern = Regex::new(pattern).unwrap();
-            let pager = Pager {
-                title: "",
-                subtitle: "",
-                text: &OutputText::new(OutputLimits::PAGE),
-                from_line: 1,
-                first_line: 1,
-                total_lines: 1,
-                column,
-                pattern: Some(&pattern),
-                matches: None,
-                found_line: None,
-                prompt: PagerPrompt::Keys { live: true },
-            };
-            let spans = pager.shown(&Line::raw(line), room, &theme);
+            let text = OutputText::new(OutputLimits::PAGE);
+            let spans = pager(&text, &pattern, column).shown(&Line::raw(line), room, &theme);
             let marked = spans
                 .iter()
                 .filter(|span| span.style == theme.text.patch(theme.found));
@@ -328,19 +333,7 @@ mod tests {
         let theme = Theme::dark();
         let pattern = Regex::new("b好c").unwrap();
         let text = OutputText::of(OutputLimits::PAGE, "a\x1b[31mb\x1b[1m好\x1b[0mcd\x1b[2J\n");
-        let pager = Pager {
-            title: "",
-            subtitle: "",
-            text: &text,
-            from_line: 1,
-            first_line: 1,
-            total_lines: 1,
-            column: 0,
-            pattern: Some(&pattern),
-            matches: None,
-            found_line: None,
-            prompt: PagerPrompt::Keys { live: true },
-        };
+        let pager = pager(&text, &pattern, 0);
         let rows = pager.rows(9, &theme);
         let spans = pager.shown(&rows[0], 9, &theme);
         let shown: Vec<_> = spans

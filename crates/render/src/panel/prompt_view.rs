@@ -40,14 +40,14 @@ struct PlacedChar<'a> {
 impl PromptView<'_> {
     /// The number of rows of the text.
     pub fn rows(text: &str, width: u16) -> usize {
-        let (_, (row, _)) = placed(text, text.len(), width);
+        let (_, (row, _)) = placed(text, width);
         row + 1
     }
 
     /// Returns the byte that a cell of the screen shows after [`Self::render`] has drawn the text
     /// in `area`. Right of a row, returns the row's end.
     pub fn byte_at(text: &str, cursor: usize, area: Rect, (x, y): (u16, u16)) -> usize {
-        let (characters, end) = placed(text, text.len(), area.width);
+        let (characters, end) = placed(text, area.width);
         let found = characters.iter().find(|character| character.at >= cursor);
         let cursor = found.map_or(end.0, |character| character.row);
         let first = (cursor + 1).saturating_sub(usize::from(area.height));
@@ -68,7 +68,7 @@ impl PromptView<'_> {
         if area.is_empty() {
             return;
         }
-        let (characters, end) = placed(self.text, self.text.len(), area.width);
+        let (characters, end) = placed(self.text, area.width);
         let cursor = characters
             .iter()
             .find(|character| character.at >= self.cursor)
@@ -119,12 +119,12 @@ fn position(area: Rect, row: usize, column: usize) -> (u16, u16) {
     (area.x + x, area.y + y)
 }
 
-/// Returns every character with its position, and the position of the next character after `end`.
-fn placed(text: &str, end: usize, width: u16) -> (Vec<PlacedChar<'_>>, (usize, usize)) {
+/// Returns every character with its position, and the position after the last one.
+fn placed(text: &str, width: u16) -> (Vec<PlacedChar<'_>>, (usize, usize)) {
     let width = usize::from(width.max(1));
     let (mut row, mut column) = (0, 0);
     let mut characters = Vec::new();
-    for (at, grapheme) in text[..end].grapheme_indices(true) {
+    for (at, grapheme) in text.grapheme_indices(true) {
         let wide = match grapheme {
             "\n" => 0,
             "\t" => (TAB_COLUMNS - column % TAB_COLUMNS).min(width),

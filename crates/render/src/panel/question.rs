@@ -135,28 +135,12 @@ impl QuestionPart<'_> {
                 rows
             }
             Self::Files(files, more) => {
-                let shown = listed_count(files.len() as u64 + more, MAX_FILES);
-                let more = more + files.len().saturating_sub(shown) as u64;
-                let shown = files.iter().take(shown);
-                let mut rows: Vec<Line<'static>> = shown
-                    .flat_map(|file| file_rows(file, columns, theme))
-                    .collect();
-                rows.extend((more > 0).then(|| omitted_line(more, "file", theme)));
-                rows
+                listed_rows(files, *more, theme, |file| file_rows(file, columns, theme))
             }
-            Self::Conflicts(files) => {
-                let shown = listed_count(files.len() as u64, MAX_FILES);
-                let more = files.len().saturating_sub(shown);
-                let shown = files.iter().take(shown);
-                let mut rows: Vec<Line<'static>> = shown
-                    .flat_map(|file| {
-                        let name = visible::one_line(&file.path);
-                        wrapped(&format!("! {name}"), columns, theme.warning)
-                    })
-                    .collect();
-                rows.extend((more > 0).then(|| omitted_line(more as u64, "file", theme)));
-                rows
-            }
+            Self::Conflicts(files) => listed_rows(files, 0, theme, |file| {
+                let name = visible::one_line(&file.path);
+                wrapped(&format!("! {name}"), columns, theme.warning)
+            }),
         }
     }
 }
@@ -173,6 +157,21 @@ fn loosened_rows(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<
         wrapped(&change, columns, theme.warning)
     });
     rows.collect()
+}
+
+/// Returns the rows of the first files, and a line that counts the other files. `more` files are
+/// not in `files`.
+fn listed_rows<F>(
+    files: &[F],
+    more: u64,
+    theme: &Theme,
+    rows: impl Fn(&F) -> Vec<Line<'static>>,
+) -> Vec<Line<'static>> {
+    let shown = listed_count(files.len() as u64 + more, MAX_FILES).min(files.len());
+    let more = more + (files.len() - shown) as u64;
+    let mut listed: Vec<Line<'static>> = files[..shown].iter().flat_map(rows).collect();
+    listed.extend((more > 0).then(|| omitted_line(more, "file", theme)));
+    listed
 }
 
 /// Number of entries to list. If there is one entry more than `most`, that entry is listed too,

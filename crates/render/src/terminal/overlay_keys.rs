@@ -85,7 +85,7 @@ impl OverlayKeys {
         match (key.code, key.modifiers) {
             (KeyCode::Esc, held) if held.is_empty() && !full_screen => match first {
                 Some(at) if now.saturating_sub(at) <= DOUBLE_ESC_TIME => {
-                    OverlayAction::Send(escape())
+                    OverlayAction::Send(plain(Key::Escape))
                 }
                 Some(_) => OverlayAction::Kill,
                 None => {
@@ -119,10 +119,6 @@ impl OverlayKeys {
 
 fn send_action(input: Option<KeyInput>) -> OverlayAction {
     input.map_or(OverlayAction::Nothing, OverlayAction::Send)
-}
-
-fn escape() -> KeyInput {
-    plain(Key::Escape)
 }
 
 fn wheel(key: Key) -> OverlayAction {

@@ -1,6 +1,6 @@
 //! Every state of the cards, at three widths, with styles.
 
-use crate::dump::{WIDTHS, dump, of_rows};
+use crate::dump::{dump_at_widths, of_rows};
 use agent_bash_core::{
     ArtifactId, ArtifactRef, JobId, Notice, NoticeKind, Status, StreamId, Survivor, Timestamp,
     ToolResult, TruncatedBy,
@@ -19,15 +19,8 @@ fn result(status: Status, text: &str) -> ToolResult {
 }
 
 fn numbered(count: usize) -> String {
-    let lines: Vec<String> = (1..=count)
-        .map(|n| {
-            format!(
-                "line {n} of the output
-"
-            )
-        })
-        .collect();
-    lines.concat()
+    let line = |n| format!("line {n} of the output\n");
+    (1..=count).map(line).collect::<Vec<_>>().concat()
 }
 
 fn printed(command: &str, output: &str, status: Status) -> ToolCard {
@@ -42,6 +35,7 @@ fn printed(command: &str, output: &str, status: Status) -> ToolCard {
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     let ok = Status::Exited { code: 0 };
+    let done = |command: &str, output: &str| printed(command, output, Status::Exited { code: 0 });
     let mut running = ToolCard::new("cargo test --workspace");
     running.timeout = Some(Duration::from_secs(900));
     running.elapsed = Duration::from_millis(3200);
@@ -56,10 +50,10 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     unanswered.state = CardState::WaitingForAnswer;
     unanswered.timeout = Some(Duration::from_secs(8));
     unanswered.host_lines = vec![FooterLine::Notice("outside of the sandbox".to_owned())];
-    let mut elsewhere = printed("make all", "done\n", ok.clone());
+    let mut elsewhere = done("make all", "done\n");
     elsewhere.directory = Some("crates/core".to_owned());
 
-    let mut truncated = printed("seq 5000", &numbered(200), ok.clone());
+    let mut truncated = done("seq 5000", &numbered(200));
     let mut of_truncated = result(ok.clone(), "");
     of_truncated.output.total_bytes = 98765;
     of_truncated.output.total_lines = 5000;
@@ -70,7 +64,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     let artifact = ArtifactRef::new(ArtifactId(3), "/state/3", StreamId::Merged);
     of_truncated.artifacts = vec![artifact];
     truncated.finish(&of_truncated, None);
-    let mut paged = printed("seq 5000", "", ok.clone());
+    let mut paged = done("seq 5000", "");
     paged.finish(&of_truncated, None);
     paged.page = Some(OutputPage {
         text: OutputText::of(OutputLimits::CARD, "401\n402\n403\n"),
@@ -84,7 +78,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     of_tail.output.total_bytes = 23_893;
     of_tail.output.truncated = true;
     of_tail.output.truncated_by = Some(TruncatedBy::HeadTail);
-    let mut tail = printed("seq 5000 | tail -2", &numbered(200), ok.clone());
+    let mut tail = done("seq 5000 | tail -2", &numbered(200));
     tail.finish(&of_tail, None);
     let failed = Status::Exited { code: 2 };
     let mut of_failed = of_tail.clone();
@@ -109,8 +103,8 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     of_binary.artifacts.clone_from(&of_truncated.artifacts);
     binary.finish(&of_binary, None);
 
-    let mut survivors = printed("npm run dev & sleep 1", "ready\n", ok.clone());
-    let mut of_survivors = result(ok.clone(), "");
+    let mut survivors = done("npm run dev & sleep 1", "ready\n");
+    let mut of_survivors = result(ok, "");
     let mut survivor = Survivor::new(4711, "node server.js\n\u{1b}[31m--port 3000", true);
     survivor.job = Some(JobId("2".to_owned()));
     of_survivors.survivors = vec![survivor];
@@ -159,17 +153,9 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         ("waiting", waiting, false),
         ("asked", unanswered, false),
         ("succeeded", elsewhere, false),
-        ("silent", printed("true", "", ok.clone()), false),
-        (
-            "collapsed",
-            printed("seq 100", &numbered(100), ok.clone()),
-            false,
-        ),
-        (
-            "expanded",
-            printed("seq 15", &numbered(15), ok.clone()),
-            true,
-        ),
+        ("silent", done("true", ""), false),
+        ("collapsed", done("seq 100", &numbered(100)), false),
+        ("expanded", done("seq 15", &numbered(15)), true),
         ("paged", paged, true),
         ("binary_live", binary_live, false),
         ("binary", binary, true),
@@ -203,28 +189,25 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         ("not_started", not_started, false),
         (
             "many_lines",
-            printed(
+            done(
                 "for i in 1 2 3; do\n\techo $i\n  date\ndone\necho one\necho two\necho end",
                 "1\n",
-                ok.clone(),
             ),
             false,
         ),
         (
             "many_lines_expanded",
-            printed(
+            done(
                 "for i in 1 2 3; do\n\techo $i\n  date\ndone\necho end",
                 "1\n",
-                ok.clone(),
             ),
             true,
         ),
         (
             "wide",
-            printed(
+            done(
                 "echo 你好",
                 "你好你好你好你好你好你好你好你好你好你好你好你好\ne\u{301}👩‍👩‍👧 tab\tend\n",
-                ok,
             ),
             false,
         ),
@@ -327,10 +310,7 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
 }
 
 fn assert_shown(name: &str, rows: impl Fn(u16) -> Vec<ratatui::text::Line<'static>>) {
-    let mut all = String::new();
-    for width in WIDTHS {
-        let _ = write!(all, "== {width}\n{}", dump(&of_rows(&rows(width), width)));
-    }
+    let all = dump_at_widths(|width| of_rows(&rows(width), width));
     insta::assert_snapshot!(name, all);
 }
 

@@ -1,6 +1,6 @@
 //! Calls' changes to files, and their denied accesses, on cards; and the diff.
 
-use crate::dump::{WIDTHS, dump, of_rows};
+use crate::dump::{dump_at_widths, of_rows};
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
@@ -9,7 +9,6 @@ use agent_bash_core::sandbox::{
 };
 use agent_bash_core::{Notice, NoticeKind, Status, Timestamp, ToolResult};
 use agent_bash_render::{BangCard, CardChanges, CardState, Theme, ToolCard};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 fn set(state: ChangesState, by: ChangesBy, files: &[(Change, &str)]) -> Changes {
@@ -120,10 +119,7 @@ fn result(status: Status) -> ToolResult {
 }
 
 fn assert_shown(name: &str, rows: impl Fn(u16) -> Vec<ratatui::text::Line<'static>>) {
-    let mut all = String::new();
-    for width in WIDTHS {
-        let _ = write!(all, "== {width}\n{}", dump(&of_rows(&rows(width), width)));
-    }
+    let all = dump_at_widths(|width| of_rows(&rows(width), width));
     insta::assert_snapshot!(name, all);
 }
 

@@ -1,10 +1,9 @@
 //! The diff of a change set, and the questions about one.
 
-use crate::dump::{WIDTHS, drawn, dump};
+use crate::dump::{drawn, dump_at_widths};
 use agent_bash_core::changes::{Change, FileChange, FileName};
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{DiffLine, DiffView, PagerPosition, Question, QuestionPart, Theme};
-use std::fmt::Write as _;
 
 fn file(name: &str, change: Change) -> FileChange {
     FileChange::new(FileName::new(name), change)
@@ -54,11 +53,7 @@ fn lines() -> Vec<DiffLine> {
 }
 
 fn assert_shown(name: &str, height: u16, draw: impl Fn(&mut ratatui::Frame<'_>)) {
-    let mut all = String::new();
-    for width in WIDTHS {
-        let buffer = drawn(width, height, &draw);
-        let _ = write!(all, "== {width}\n{}", dump(&buffer));
-    }
+    let all = dump_at_widths(|width| drawn(width, height, &draw));
     insta::assert_snapshot!(name, all);
 }
 

@@ -2,13 +2,13 @@
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use ratatui::text::Line;
 use std::fmt::Write as _;
 
 /// The widths of all snapshots.
-pub(crate) const WIDTHS: [u16; 3] = [40, 80, 120];
+const WIDTHS: [u16; 3] = [40, 80, 120];
 
 /// Draws one frame.
 pub(crate) fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> Buffer {
@@ -26,8 +26,22 @@ pub(crate) fn of_rows(rows: &[Line<'static>], width: u16) -> Buffer {
     })
 }
 
+/// The characters of all cells.
+pub(crate) fn text_of(buffer: &Buffer) -> String {
+    buffer.content().iter().map(Cell::symbol).collect()
+}
+
+/// The dumps of what is drawn at all widths.
+pub(crate) fn dump_at_widths(drawn: impl Fn(u16) -> Buffer) -> String {
+    let mut all = String::new();
+    for width in WIDTHS {
+        let _ = write!(all, "== {width}\n{}", dump(&drawn(width)));
+    }
+    all
+}
+
 /// The text, followed by each styled run: row, column, style, text.
-pub(crate) fn dump(buffer: &Buffer) -> String {
+fn dump(buffer: &Buffer) -> String {
     let mut text = String::new();
     let mut styles = String::new();
     for y in 0..buffer.area.height {

@@ -1,12 +1,13 @@
 //! Hidden characters of a command are marked wherever a command is shown: a user decides by the
 //! text on the screen.
 
-use crate::dump::drawn;
+use crate::dump::text_of;
 use agent_bash_core::{Cell, Cursor, Screen, ScreenModes};
 use agent_bash_render::{
     BangCard, JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Overlay, OverlayState,
     Pager, PagerPrompt, Theme, ToolCard,
 };
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
@@ -74,25 +75,16 @@ fn views(command: &str) -> Vec<String> {
         .map(|rows| rows.iter().map(ToString::to_string).collect())
         .collect();
     let area = Rect::new(0, 0, 90, 12);
-    for buffer in [
-        drawn(90, 12, |frame| {
-            panel.render(area, frame.buffer_mut(), &theme);
-        }),
-        drawn(90, 12, |frame| {
-            overlay.render(area, frame.buffer_mut(), &theme);
-        }),
-        drawn(90, 12, |frame| {
-            pager.render(area, frame.buffer_mut(), &theme);
-        }),
-    ] {
-        texts.push(
-            buffer
-                .content()
-                .iter()
-                .map(ratatui::buffer::Cell::symbol)
-                .collect(),
-        );
-    }
+    let text = |render: &dyn Fn(&mut Buffer)| {
+        let mut buffer = Buffer::empty(area);
+        render(&mut buffer);
+        text_of(&buffer)
+    };
+    texts.extend([
+        text(&|buffer| panel.render(area, buffer, &theme)),
+        text(&|buffer| overlay.render(area, buffer, &theme)),
+        text(&|buffer| pager.render(area, buffer, &theme)),
+    ]);
     texts
 }
 

@@ -1,6 +1,6 @@
 //! Overlay, pager and jobs panel: every state at three widths, with styles.
 
-use crate::dump::{WIDTHS, drawn, dump};
+use crate::dump::{drawn, dump_at_widths, text_of};
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes, Status};
 use agent_bash_render::regex::Regex;
 use agent_bash_render::{
@@ -8,7 +8,6 @@ use agent_bash_render::{
     PagerPrompt, Theme,
 };
 use ratatui::layout::Rect;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// A screen that shows these lines.
@@ -56,74 +55,32 @@ fn screen(cols: u16, rows: u16, lines: &[&str]) -> Screen {
 }
 
 fn assert_shown(name: &str, height: u16, draw: impl Fn(Rect, &mut ratatui::Frame<'_>)) {
-    let mut all = String::new();
-    for width in WIDTHS {
-        let buffer = drawn(width, height, |frame| draw(frame.area(), frame));
-        let _ = write!(all, "== {width}\n{}", dump(&buffer));
-    }
+    let at = |width| drawn(width, height, |frame| draw(frame.area(), frame));
+    let all = dump_at_widths(at);
     insta::assert_snapshot!(name, all);
 }
 
 #[test]
 fn overlay_is_drawn_as_in_its_snapshots() {
+    use OverlayState::{Ended, Killed, Running, WaitingForInput, WaitingForSecret};
     let theme = Theme::dark();
     let shell = screen(30, 6, &["$ echo hi", "hi 你好", "$ "]);
     let mut editor = screen(30, 6, &["~", "~", "-- INSERT --"]);
     editor.modes.alternate_screen = true;
     let long =
         "python3 -c 'import this' && a command that is far too long for its header, is it not?";
+    let exited = |code| Ended(Status::Exited { code });
+    let timed_out = Ended(Status::TimedOut { after_ms: 1 });
     for (name, command, state, screen, scrolled) in [
-        ("overlay_running", "bash", OverlayState::Running, &shell, 0),
-        (
-            "overlay_full_screen",
-            "vim notes.txt",
-            OverlayState::Running,
-            &editor,
-            0,
-        ),
-        (
-            "overlay_waiting",
-            long,
-            OverlayState::WaitingForInput,
-            &shell,
-            0,
-        ),
-        (
-            "overlay_secret",
-            "sudo -v",
-            OverlayState::WaitingForSecret,
-            &shell,
-            0,
-        ),
-        (
-            "overlay_scrolled",
-            "bash",
-            OverlayState::Running,
-            &shell,
-            12,
-        ),
-        (
-            "overlay_done",
-            "bash",
-            OverlayState::Ended(Status::Exited { code: 0 }),
-            &shell,
-            0,
-        ),
-        (
-            "overlay_failed",
-            "bash",
-            OverlayState::Ended(Status::Exited { code: 3 }),
-            &shell,
-            0,
-        ),
-        ("overlay_killed", "bash", OverlayState::Killed, &shell, 0),
-        (
-            "overlay_timed_out",
-            "bash",
-            OverlayState::Ended(Status::TimedOut { after_ms: 1 }),
-            &shell,
-            0,
-        ),
+        ("overlay_running", "bash", Running, &shell, 0),
+        ("overlay_full_screen", "vim notes.txt", Running, &editor, 0),
+        ("overlay_waiting", long, WaitingForInput, &shell, 0),
+        ("overlay_secret", "sudo -v", WaitingForSecret, &shell, 0),
+        ("overlay_scrolled", "bash", Running, &shell, 12),
+        ("overlay_done", "bash", exited(0), &shell, 0),
+        ("overlay_failed", "bash", exited(3), &shell, 0),
+        ("overlay_killed", "bash", Killed, &shell, 0),
+        ("overlay_timed_out", "bash", timed_out, &shell, 0),
     ] {
         let overlay = Overlay {
             command,
@@ -351,11 +308,7 @@ fn narrow_question_keeps_its_keys() {
             no: "leave everything as it is",
         };
         question.render(area, &mut buffer, &theme);
-        let text: String = buffer
-            .content()
-            .iter()
-            .map(ratatui::buffer::Cell::symbol)
-            .collect();
+        let text = text_of(&buffer);
         assert!(
             text.contains("─ y ") && text.contains(" · n "),
             "{width}: {text}"

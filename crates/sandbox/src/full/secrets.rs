@@ -20,7 +20,9 @@ pub(super) fn cover(hidden: &BTreeSet<PathBuf>) -> Result<(), SandboxError> {
     stage().map_err(SandboxError::step("preparing to hide secrets"))?;
     let mut covered: Vec<&Path> = Vec::new();
     for path in hidden {
-        if covered.iter().any(|outer| path.starts_with(outer)) {
+        let is_covered = covered.iter().any(|outer| path.starts_with(outer));
+        // The private `/dev/shm` covers everything there.
+        if is_covered || path.starts_with(STAGE_DIRECTORY) {
             continue;
         }
         let empty = if path.is_dir() {

@@ -1,6 +1,7 @@
 //! Finds the repository of a workspace, so that commits work, and the files in it that run programs
 //! outside the sandbox.
 
+use super::names::CHANGES_IN_TREE;
 use super::paths::{canonical, text};
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,10 +10,12 @@ use std::path::{Path, PathBuf};
 /// Maximum depth at which submodule repositories are searched: their names may contain slashes.
 pub(super) const MAX_MODULE_DEPTH: usize = 6;
 
-/// Files of a git directory that are programs, or name programs. The last two are directories of
-/// old versions, whose files are remotes.
-pub(super) const PROTECTED_FILES: [&str; 7] = [
+/// Files of a git directory that are programs, or name programs. The files of the directories
+/// `remotes` and `branches`, of old versions, are remotes. The last ones are settings of lazygit
+/// and glab, and this program's.
+pub(super) const PROTECTED_FILES: [&str; 10] = [
     "hooks", "config", "config.worktree", "info/attributes", "commondir", "remotes", "branches",
+    "lazygit.yml", "glab-cli", CHANGES_IN_TREE,
 ];
 
 /// Returns true if git would run a program that is not its own for the text of a file.
@@ -56,6 +59,8 @@ impl RepositoryPaths {
                 OutsideRepository::of(workspace, &link)
             {
                 git.protect(&common);
+                // A linked worktree has submodules of its own.
+                git.modules(&git_dir.join("modules"), MAX_MODULE_DEPTH);
                 git.protected
                     .extend(WORKTREE_FILES.map(|name| git_dir.join(name)));
                 git.writable.extend([git_dir, common]);
@@ -144,7 +149,11 @@ impl OutsideRepository {
             let common = referenced_directory(&git_dir, &common)?;
             let refers_back = fs::canonicalize(git_dir.join(back.trim())).ok()? == link;
             let is_worktree = git_dir.parent()? == common.join("worktrees");
-            return (refers_back && is_worktree).then_some(Self { git_dir, common });
+            // A call of a workspace called `worktrees` could name the directory around it.
+            let is_repository = ["HEAD", "objects", "refs"].map(|name| common.join(name));
+            let is_repository = is_repository.iter().all(|path| path.exists());
+            let is_own = refers_back && is_worktree && is_repository;
+            return is_own.then_some(Self { git_dir, common });
         }
         // The repository of a submodule is inside the repository of a parent directory.
         let above = workspace.ancestors().skip(1);

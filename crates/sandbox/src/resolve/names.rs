@@ -7,25 +7,29 @@ use std::path::Path;
 /// The project settings of this program.
 pub(super) const PROJECT_SETTINGS: &str = ".agent-bash.toml";
 
+/// The stored files of change sets if the store is on another mount: at the top of a tree, or in
+/// its `.git`. A name of `agent-bash-changes`.
+pub(super) const CHANGES_IN_TREE: &str = ".agent-bash-changes";
+
 /// Files that an editor, shell, debugger, interpreter or agent loads from its directory. At the top
 /// of a writable directory, the sandbox makes these files read-only. Further below, they are
 /// compared after the call.
 pub(super) const PROTECTED_NAMES: &[&str] = &[
-    PROJECT_SETTINGS, ".mcp.json", ".vscode", ".idea", ".claude", ".codex", ".gemini", ".cursor",
-    ".opencode", "opencode.json", "opencode.jsonc", ".crush", ".crush.json", "crush.json",
-    ".windsurf", ".continue", ".aider.conf.yml", ".aider.model.settings.yml", ".agent", ".agents",
-    ".amazonq", ".amp", ".augment", ".cline", ".clinerules", ".codebuddy", ".copilot", ".factory",
-    ".goose", ".grok", ".iflow", ".junie", ".kilocode", ".kimi", ".kimi-code", ".kiro", ".letta",
-    ".openhands", ".pi", ".qoder", ".qwen", ".roo", ".rovodev", ".trae", ".vibe", ".warp", ".zed",
-    ".fleet", ".helix", ".lapce", ".nova", ".theia", ".vim", ".vs", ".kateproject",
-    ".devcontainer", ".devcontainer.json",
+    PROJECT_SETTINGS, CHANGES_IN_TREE, ".mcp.json", ".vscode", ".idea", ".claude", ".codex",
+    ".gemini", ".cursor", ".opencode", "opencode.json", "opencode.jsonc", ".crush", ".crush.json",
+    "crush.json", ".windsurf", ".continue", ".aider.conf.yml", ".aider.model.settings.yml",
+    ".agent", ".agents", ".amazonq", ".amp", ".augment", ".cline", ".clinerules", ".codebuddy",
+    ".copilot", ".factory", ".goose", ".grok", ".iflow", ".junie", ".kilocode", ".kimi",
+    ".kimi-code", ".kiro", ".letta", ".openhands", ".pi", ".qoder", ".qwen", ".roo", ".rovodev",
+    ".trae", ".vibe", ".warp", ".zed", ".fleet", ".helix", ".lapce", ".nova", ".theia", ".vim",
+    ".vs", ".kateproject", ".devcontainer", ".devcontainer.json",
     // Run when an editor, a debugger or a shell enters the directory.
     ".envrc", ".shadowenv.d", ".rvmrc", ".rbenv-vars", ".phpbrewrc", ".tmux-sessionizer", ".exrc",
     ".vimrc", ".gvimrc", ".lvimrc", ".local.vimrc", ".nvimrc", ".nvim.lua", ".lazy.lua",
     ".dir-locals.el", ".dir-locals-2.el", ".gdbinit", ".lldbinit", ".gdbearlyinit", ".jdbrc",
     ".pdbrc", ".perldb", ".byebugrc", ".rdbgrc",
     // Run by an interpreter that starts there for interactive use.
-    ".irbrc", ".pryrc", ".iex.exs", ".ghci", ".ocamlinit", ".octaverc", ".erlang",
+    ".irbrc", ".pryrc", ".iex.exs", ".ghci", ".ocamlinit", ".octaverc", ".erlang", ".psysh.php",
     // Run by latexmk, which editors start on each save.
     ".latexmkrc", "latexmkrc", // Configuration of other version control.
     ".hg/hgrc", ".hg/hgrc-not-shared", ".hg/sharedpath", ".jj/repo/config.toml",
@@ -55,7 +59,9 @@ const COMPARED_NAMES: &[&str] = words![
     // Run or obeyed by an editor that opens the directory, or by a program that the editor starts.
     ".project .externalToolBuilders .factorypath .run .gitpod.yml .idx .codesandbox .replit .trunk",
     ".ycm_extra_conf.py .vimspector.json .neoconf.json .nlsp-settings .luarc.json .luarc.jsonc",
-    ".ctags .ctags.d ctags.d gtags.conf",
+    ".ctags .ctags.d ctags.d gtags.conf .lite_project.lua",
+    // Name programs that lazygit, RBTools and ugrep run, and files that valgrind writes.
+    ".lazygit.yml .reviewboardrc .ugrep .valgrindrc",
 ];
 
 /// All names without a pattern.
@@ -168,6 +174,8 @@ mod tests {
             ("/w/conftest.py", false, false),
             ("/w/.iex.exs", true, true),
             ("/w/.pdbrc", true, true),
+            ("/w/.psysh.php", true, true),
+            ("/w/.lazygit.yml", false, true),
             ("/w/.Rprofile", false, true),
             ("/w/lib/.hg/hgrc", false, true),
             ("/w/hgrc", false, false),

@@ -1,6 +1,7 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
 use super::git::{PROTECTED_FILES, RepositoryPaths, STEP_FILES};
+use super::git_index::{is_index_name, leads_into_repository};
 use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
@@ -46,6 +47,9 @@ pub fn protected_among(
     let named = changed
         .iter()
         .filter_map(|file| protected_ancestor(file).map(Path::to_owned));
+    let indexes = changed.iter().map(|file| &file.path);
+    let indexes = indexes.filter(|path| is_index(path) && leads_into_repository(&root.join(path)));
+    let named = named.chain(indexes.cloned());
     for below in named.chain(new_repositories(&root, changed)) {
         let path = root.join(below);
         if !found.iter().any(|outer| path.starts_with(outer)) {
@@ -55,14 +59,32 @@ pub fn protected_among(
     found.into_iter().collect()
 }
 
-/// True if the path in a git directory is one of [`PROTECTED_FILES`] or [`STEP_FILES`], there or in
-/// a submodule.
+/// True if the path in a git directory is one of [`PROTECTED_FILES`] or [`STEP_FILES`], there, in a
+/// linked worktree or in a submodule.
 fn is_git_file(inner: &Path) -> bool {
+    let mut parts = inner.iter();
+    let is_in_worktree = parts.next().is_some_and(|name| name == "worktrees");
+    let is_in_worktree = is_in_worktree && parts.next().is_some();
+    let inner = if is_in_worktree {
+        parts.as_path()
+    } else {
+        inner
+    };
+    // git creates this file with each linked worktree.
+    if is_in_worktree && inner == Path::new("commondir") {
+        return false;
+    }
     let is_data = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|data| name == *data);
     let may_be_in_module = inner.starts_with("modules") && !inner.iter().any(is_data);
     let steps = STEP_FILES.iter().map(|(name, _)| name);
     let mut files = PROTECTED_FILES.iter().chain(steps);
     files.any(|name| inner == Path::new(name) || may_be_in_module && inner.ends_with(name))
+}
+
+/// True if the path may be an index of git that exists.
+fn is_index(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(is_index_name) && path.iter().any(|name| name == ".git")
 }
 
 /// Returns the `HEAD` of each directory outside of a `.git` that becomes a repository for git, or
@@ -101,6 +123,8 @@ fn protected_ancestor(file: &ChangedPath) -> Option<&Path> {
     let changed = file.path.as_path();
     let mut prefixes: Vec<&Path> = changed.ancestors().collect();
     prefixes.reverse();
+    // The names in it belong to other projects; only repositories count.
+    let is_foreign = changed.iter().any(|name| name == "node_modules");
     let is_protected = |path: &&Path| {
         let git = path.ancestors().find(|ancestor| ancestor.ends_with(".git"));
         match git.and_then(|git| path.strip_prefix(git).ok()) {
@@ -109,13 +133,10 @@ fn protected_ancestor(file: &ChangedPath) -> Option<&Path> {
                 *path == changed && changed != Path::new(".git")
             }
             Some(inner) => is_git_file(inner) || file.is_link && *path == changed,
-            None => is_reported_path(path, *path != changed),
+            None => !is_foreign && is_reported_path(path, *path != changed),
         }
     };
-    let is_foreign = changed.iter().any(|name| name == "node_modules");
-    prefixes
-        .into_iter()
-        .find(|path| is_protected(path) && !is_foreign)
+    prefixes.into_iter().find(is_protected)
 }
 
 impl ChangedPath {
@@ -127,6 +148,7 @@ impl ChangedPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::git_index::tests::index;
 
     fn named(changed: &[(&str, bool)], further: &[&str]) -> Vec<String> {
         let temp = tempfile::tempdir().unwrap();
@@ -153,6 +175,8 @@ mod tests {
             ("src/main.rs", true),
             (".envrc", true),
             (".git/hooks/post-commit", true),
+            (".git/.agent-bash-changes/cli-1/slots/t0", true),
+            (".git/lazygit.yml", true),
             (".git/index", true),
             (".git/refs/heads/config", true),
             (".git/rebase-merge/git-rebase-todo", true),
@@ -161,6 +185,11 @@ mod tests {
             (".git/logs/HEAD", true),
             ("src/HEAD-link", true),
             (".git/modules/a/b/config", true),
+            (".git/worktrees/side/commondir", true),
+            (".git/worktrees/side/config.worktree", true),
+            (".git/worktrees/side/modules/a/config", true),
+            (".git/worktrees/side/rebase-merge/strategy", true),
+            (".git/worktrees/side/refs/heads/config", true),
             (".git/modules/a/b/refs/heads/config", true),
             ("bare/HEAD", true),
             ("bare/objects", true),
@@ -172,24 +201,58 @@ mod tests {
             ("lib/.git/objects/a", true),
             ("AGENTS.md", true),
             ("node_modules/a/.vscode/x", true),
+            ("node_modules/a/.git/config", true),
             ("lib/.jj/repo/store/type", true),
             ("sub/.jj/repo", true),
         ];
         let want = [
             ".envrc",
+            ".git/.agent-bash-changes",
             ".git/hooks",
+            ".git/lazygit.yml",
             ".git/logs/HEAD-link",
             ".git/modules/a/b/config",
             ".git/rebase-merge/git-rebase-todo",
             ".git/sequencer/opts",
+            ".git/worktrees/side/config.worktree",
+            ".git/worktrees/side/modules/a/config",
+            ".git/worktrees/side/rebase-merge/strategy",
             ".vscode",
             "AGENTS.md",
             "bare/HEAD",
             "lib/.git/config",
+            "node_modules/a/.git/config",
             "pkg/.vscode",
             "sub/.jj/repo",
         ];
         assert_eq!(named(&changed, &[]), want);
+    }
+
+    #[test]
+    fn protected_among_returns_an_index_with_a_path_in_a_repository() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = canonical(temp.path());
+        let changed = [
+            ".git/index", "lib/.git/index", "src/index", ".git/sharedindex.gone",
+        ];
+        for (path, in_repository) in [("a", false), (".git/hooks/post-checkout", true)] {
+            for name in &changed[..3] {
+                std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+                std::fs::write(root.join(name), index(2, 20, &[path])).unwrap();
+            }
+            let changed = changed.map(|path| ChangedPath {
+                path: path.into(),
+                breaks_paths: true,
+                is_link: false,
+            });
+            let want: &[&str] = if in_repository {
+                &[".git/index", "lib/.git/index"]
+            } else {
+                &[]
+            };
+            let want: Vec<PathBuf> = want.iter().map(|name| root.join(name)).collect();
+            assert_eq!(protected_among(&root, None, &[], &changed), want, "{path}");
+        }
     }
 
     #[test]

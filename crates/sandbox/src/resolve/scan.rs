@@ -5,6 +5,7 @@
 mod repositories;
 mod version;
 
+use super::git_index::leads_into_repository;
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_core::words;
@@ -61,12 +62,13 @@ const CACHE_TAG: &str = "CACHEDIR.TAG";
 enum CountedEntries {
     /// Files and directories with a protected name.
     Names,
-    /// Also all symbolic links: the directory may belong to a repository without a `.git`.
+    /// These names and all symbolic links, because a repository without a `.git` may have the
+    /// directory.
     NamesAndLinks,
     /// All symbolic links, in a `.git`. A git outside would write where a link leads, and branches
     /// can have any name.
     Links,
-    /// None, in a directory of dependencies.
+    /// Only repositories, in a directory of dependencies.
     Nothing,
 }
 
@@ -99,12 +101,24 @@ struct ScannedDirectory {
     directories: Vec<OsString>,
 }
 
+impl ScannedDirectory {
+    fn counts_links(&self) -> bool {
+        match self.counted {
+            CountedEntries::Links | CountedEntries::NamesAndLinks => true,
+            CountedEntries::Names => self.is_bare,
+            CountedEntries::Nothing => false,
+        }
+    }
+}
+
 /// The files that count, below all writable directories.
 #[derive(Debug, Default)]
 pub struct NameScan {
     directories: BTreeMap<PathBuf, Arc<ScannedDirectory>>,
     /// The files that count, and the directories that cannot be listed.
     files: BTreeMap<PathBuf, FileVersion>,
+    /// The indexes of repositories. A changed one counts if it leads into a repository.
+    indexes: BTreeMap<PathBuf, FileVersion>,
     /// True if the scan reached all directories.
     is_whole: bool,
 }
@@ -141,8 +155,10 @@ impl NameScan {
                     .ancestors()
                     .any(|ancestor| protected.contains(ancestor))
         };
-        let is_reported = |path: &Path, changed: Option<Time>| {
-            let is_certain = !is_old && (self.is_whole || self.has_seen(path, now));
+        let is_reported = |path: &Path, kind: u32, changed: Option<Time>| {
+            let is_compared = kind != LINK_KIND || !self.has_ignored_links(path, now);
+            let is_known = is_compared && (self.is_whole || self.has_seen(path, now));
+            let is_certain = !is_old && is_known;
             is_certain || changed.is_none_or(|changed| changed >= since)
         };
         let written = now.files.iter().filter(|(path, version)| {
@@ -151,7 +167,7 @@ impl NameScan {
                 changed if version.kind == LINK_KIND => Some(changed).max(self.moved(path, now)),
                 changed => Some(changed),
             };
-            self.files.get(*path) != Some(version) && is_reported(path, changed())
+            self.files.get(*path) != Some(version) && is_reported(path, version.kind, changed())
         });
         let missing = self.files.iter().filter(|(path, before)| {
             // A `HEAD` counts as removed if its directory is no longer a repository.
@@ -172,12 +188,17 @@ impl NameScan {
             !now.files.contains_key(*path)
                 && is_other
                 && (!is_absent(path) || is_removal_reported(path, plan))
-                && is_reported(path, changed)
+                && is_reported(path, before.kind, changed)
         });
-        let removed = missing.map(|(path, _)| path);
+        let indexes = now.indexes.iter().filter(|(path, version)| {
+            self.indexes.get(*path) != Some(version)
+                && is_reported(path, version.kind, Some(version.changed))
+                && leads_into_repository(path)
+        });
         let mut changed: BTreeSet<PathBuf> = written
+            .chain(missing)
+            .chain(indexes)
             .map(|(path, _)| path)
-            .chain(removed)
             .filter(|path| !is_protected(path) || has_further_names(path))
             .cloned()
             .collect();
@@ -211,6 +232,16 @@ impl NameScan {
         let mut around = path.ancestors().skip(1);
         let found = around.find(|directory| now.directories.contains_key(*directory));
         found.is_none_or(|directory| self.directories.contains_key(directory))
+    }
+
+    /// True if this scan has ignored the links in the directory of a path, because the directory
+    /// looks like a part of a repository only in `now`.
+    fn has_ignored_links(&self, path: &Path, now: &Self) -> bool {
+        let counts_links = |scan: &Self| {
+            let directory = scan.directories.get(path.parent()?)?;
+            Some(directory.counts_links())
+        };
+        (counts_links(self), counts_links(now)) == (Some(false), Some(true))
     }
 
     /// Returns the last change of the directories around a path that were elsewhere during this
@@ -262,8 +293,9 @@ impl NameScan {
         }
         let (mut in_git, mut others) = (MAX_GIT_DIRECTORIES, max_directories);
         while !is_over() {
-            let next = take(&mut walk.git, &mut in_git)
-                .or_else(|| take(&mut walk.near, &mut others))
+            // On a slow file system, the time is used for names first.
+            let next = take(&mut walk.near, &mut others)
+                .or_else(|| take(&mut walk.git, &mut in_git))
                 .or_else(|| take(&mut walk.far, &mut others));
             let Some(directory) = next else {
                 break;
@@ -278,6 +310,7 @@ impl NameScan {
             ..
         } = walk;
         now.files.extend(repositories.files());
+        now.indexes = repositories.indexes();
         now
     }
 }
@@ -309,7 +342,7 @@ struct PendingDirectory {
 struct ScanWalk<'a> {
     before: &'a NameScan,
     now: NameScan,
-    /// Directories in `.git`.
+    /// Directories in `.git`, which are visited after those in `near`.
     git: VecDeque<PendingDirectory>,
     /// Other directories. Those in `far` are visited last.
     near: VecDeque<PendingDirectory>,
@@ -465,14 +498,13 @@ fn scan_directory(
     }
     let has = |name: &str| repository_files.contains(OsStr::new(name));
     found.is_bare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
-    found.links = match counted {
-        CountedEntries::Links | CountedEntries::NamesAndLinks => links,
-        CountedEntries::Names if found.is_bare => links,
-        CountedEntries::Names | CountedEntries::Nothing => Vec::new(),
-    };
+    if found.counts_links() {
+        found.links = links;
+    }
     // These directories have the contents of objects, which git writes to new files only. A branch
     // can have the same name.
-    let has_objects = path.ends_with("objects") && !path.iter().any(|name| name == "refs");
+    let mut in_git = path.iter().rev().take_while(|name| *name != ".git");
+    let has_objects = path.ends_with("objects") && !in_git.any(|name| name == "refs");
     if counted == CountedEntries::Links && has_objects {
         found.directories.retain(|name| !is_two_digits(name));
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::resolve::git_index::tests::index;
 use agent_bash_core::sandbox::WriteLevel;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
@@ -80,7 +81,7 @@ fn new_links_in_a_repository_are_reported() {
         (".git/logs/AGENTS.md", true),
         (".git/objects/info/commit-graph", true),
         (".git/objects/cd", true),
-        (".git/worktrees/side/index", true),
+        (".git/worktrees/side/ORIG_HEAD", true),
         (".git/modules/lib/FETCH_HEAD", true),
         ("store/packed-refs", true),
         ("store/refs/heads/main", true),
@@ -103,6 +104,41 @@ fn new_links_in_a_repository_are_reported() {
 }
 
 #[test]
+fn hooks_of_a_submodule_in_a_linked_worktree_are_reported() {
+    let module = ".git/worktrees/side/modules/lib";
+    let user = |root: &Path| {
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(root.join(module).join(name)).unwrap();
+        }
+        write(&root.join(module).join("HEAD"), "ref: refs/heads/main\n");
+    };
+    for (name, is_reported) in [("hooks/post-checkout", true), ("ORIG_HEAD", false)] {
+        let path = format!("{module}/{name}");
+        let want = if is_reported {
+            vec![path.as_str()]
+        } else {
+            Vec::new()
+        };
+        let found = reported(&user, &|root| write(&root.join(&path), "x"));
+        assert_eq!(found, want, "{name}");
+    }
+}
+
+#[test]
+fn names_are_scanned_before_the_directories_of_a_repository() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for name in [".git/a/AGENTS.md", "pkg/AGENTS.md"] {
+        write(&root.join(name), "x");
+    }
+    let visits = std::cell::Cell::new(0);
+    let is_over = || visits.replace(visits.get() + 1) == 2;
+    let scan = NameScan::of(&plan(&root), &NameScan::default(), &is_over);
+    let directories: Vec<&PathBuf> = scan.directories.keys().collect();
+    assert_eq!(directories, [&root, &root.join("pkg")]);
+}
+
+#[test]
 fn link_among_very_many_files_of_a_repository_is_reported() {
     let many = |root: &Path| {
         for number in 0..MAX_ENTRIES {
@@ -114,13 +150,39 @@ fn link_among_very_many_files_of_a_repository_is_reported() {
     assert_eq!(found, [name]);
 }
 
-/// The host reuses the scan after an earlier call, so that only changes since the call's start
-/// count.
-#[test]
+/// Returns the start of a call in the file system's time, later than all earlier changes.
 #[expect(
     clippy::disallowed_methods,
     reason = "the file system's time has to pass"
 )]
+fn start_of_call(root: &Path) -> Time {
+    std::thread::sleep(Duration::from_millis(50));
+    fs::write(root.join("start"), "").unwrap();
+    FileVersion::at(&root.join("start")).unwrap().changed
+}
+
+#[test]
+fn links_in_a_new_repository_are_reported_only_if_they_are_new() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    fs::create_dir(root.join("src")).unwrap();
+    symlink("/outside", root.join("src/users")).unwrap();
+    let plan = plan(&root);
+    let before = NameScan::of(&plan, &NameScan::default(), &|| false);
+    let since = start_of_call(&root);
+    for name in ["objects", "refs"] {
+        fs::create_dir(root.join(name)).unwrap();
+    }
+    fs::write(root.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    symlink("/outside", root.join("src/new")).unwrap();
+    let now = before.again(&plan, &|| false);
+    let changed = before.changed(&now, &plan, since, false);
+    assert_eq!(changed, ["HEAD", "src/new"].map(|name| root.join(name)));
+}
+
+/// The host reuses the scan after an earlier call, so that only changes since the call's start
+/// count.
+#[test]
 fn link_that_is_moved_into_a_repository_with_its_directory_is_reported() {
     let temp = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(temp.path()).unwrap();
@@ -132,9 +194,7 @@ fn link_that_is_moved_into_a_repository_with_its_directory_is_reported() {
     }
     let plan = plan(&root);
     let before = NameScan::of(&plan, &NameScan::default(), &|| false);
-    std::thread::sleep(Duration::from_millis(50));
-    fs::write(root.join("start"), "").unwrap();
-    let since = FileVersion::at(&root.join("start")).unwrap().changed;
+    let since = start_of_call(&root);
     fs::rename(root.join("x"), root.join(".git/new")).unwrap();
     fs::remove_dir(root.join(".git/logs")).unwrap();
     fs::rename(root.join("y"), root.join(".git/logs")).unwrap();
@@ -221,4 +281,51 @@ fn steps_that_run_programs_are_reported_and_so_are_those_that_cannot_be_read() {
     assert_eq!(other, [""; 0]);
     let appended = |root: &Path| write(&root.join(&todo), format!("{long}exec id\n"));
     assert_eq!(reported(&users, &appended), std::slice::from_ref(&todo));
+}
+
+#[test]
+fn index_with_a_path_in_a_repository_is_reported() {
+    let repositories = |root: &Path| {
+        for git in [".git/modules/lib", "nested/.git", "store"] {
+            for directory in ["objects", "refs"] {
+                fs::create_dir_all(root.join(git).join(directory)).unwrap();
+            }
+            fs::write(root.join(git).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+    };
+    let planted = index(2, 20, &[".git/hooks/post-checkout", "a"]);
+    let ordinary = index(2, 20, &["a", "b.git/HEAD"]);
+    for name in [
+        ".git/index", ".git/sharedindex.ab", ".git/worktrees/side/index", ".git/modules/lib/index",
+        "nested/.git/index", "store/index",
+    ] {
+        let found = reported(&repositories, &|root| write(&root.join(name), &planted));
+        assert_eq!(found, [name]);
+        let found = reported(&repositories, &|root| write(&root.join(name), &ordinary));
+        assert_eq!(found, [""; 0], "{name}");
+        let users = |root: &Path| {
+            repositories(root);
+            write(&root.join(name), &planted);
+        };
+        let found = reported(&users, &|root| write(&root.join("src/main.rs"), "x"));
+        assert_eq!(found, [""; 0], "{name}");
+        let removed = reported(&users, &|root| fs::remove_file(root.join(name)).unwrap());
+        assert_eq!(removed, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn worktree_of_a_directory_that_is_no_repository_is_reported() {
+    let worktree = |root: &Path, common: &str| {
+        write(
+            &root.join(format!("{common}/worktrees/n/commondir")),
+            "../..\n",
+        );
+        let text = format!("gitdir: ../{common}/worktrees/n\n");
+        write(&root.join("sub/.git"), text);
+    };
+    let planted = reported(&|_| {}, &|root| worktree(root, "other"));
+    assert_eq!(planted, ["sub/.git", "other/worktrees/n/commondir"]);
+    let gits = reported(&|_| {}, &|root| worktree(root, ".git"));
+    assert_eq!(gits, [""; 0]);
 }

@@ -6,6 +6,15 @@ use agent_bash_core::sandbox::Tier;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// The change sets, with former contents of files that the sandbox may hide; the commands that the
+/// user typed; and the secret by which targets recognise this machine.
+const HIDDEN_NAMES: [&str; 3] = ["changes", "history.jsonl", "targets"];
+
+/// Returns the paths in the state directory that no call may read.
+pub(super) fn hidden_paths(state: &Path) -> [PathBuf; 3] {
+    HIDDEN_NAMES.map(|name| canonical(&state.join(name)))
+}
+
 /// Returns the state directory of this path, whose files this program trusts, if it lies in a
 /// writable directory.
 ///

@@ -2,14 +2,15 @@
 //! of models knows.
 
 use super::approval::RequestApprover;
-use super::tools::{FRAME_BYTES, for_claude_code};
+use super::jobs::ToolAnswer;
+use super::tools::{FRAME_BYTES, for_claude_code, object};
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Window};
 use agent_bash::tools::adapter::Adapter;
 use agent_bash_protocol::data::AdapterCallData;
 use agent_bash_running::ClientAdapters;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ impl AdapterTools {
         let tools = self.adapter.tools.iter();
         tools
             .map(|tool| {
-                Tool::new(tool.name, tool.about, fields(tool.input_schema()))
+                Tool::new(tool.name, tool.about, object(tool.input_schema()))
                     .with_annotations(hints.clone())
                     .with_meta(for_claude_code(max_answer_bytes))
             })
@@ -72,20 +73,11 @@ impl AdapterTools {
             structured,
             ..
         } = Box::pin(answer).await;
-        let shown = vec![ContentBlock::text(content)];
-        let mut result = if is_error {
-            CallToolResult::error(shown)
-        } else {
-            CallToolResult::success(shown)
+        let answer = ToolAnswer {
+            text: content,
+            data: structured.unwrap_or_default(),
+            is_error,
         };
-        result.structured_content = structured.filter(|_| self.structured);
-        Ok(result)
-    }
-}
-
-fn fields(schema: Value) -> JsonObject {
-    match schema {
-        Value::Object(fields) => fields,
-        _ => JsonObject::new(),
+        Ok(answer.into_mcp(self.structured))
     }
 }

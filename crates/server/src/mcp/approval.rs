@@ -125,7 +125,7 @@ impl ApprovalQuestions {
 
     /// Stores the questions of a call. Returns the state that the repeated call must send.
     fn add(&self, answered: Vec<AnsweredQuestion>) -> String {
-        let mut open = self.open_questions();
+        let mut open = lock(&self.0);
         open.next += 1;
         let state = format!("question-{}", open.next);
         if open.questions.len() == MAX_OPEN_QUESTIONS {
@@ -141,16 +141,12 @@ impl ApprovalQuestions {
     /// Removes and returns the answers of a state, so that each answer counts only once. An unknown
     /// state has no answers, so its call asks again.
     fn take_answers(&self, state: &str) -> Vec<AnsweredQuestion> {
-        let questions = &mut self.open_questions().questions;
+        let questions = &mut lock(&self.0).questions;
         let found = questions
             .iter()
             .position(|question| question.state == state);
         let found = found.and_then(|index| questions.remove(index));
         found.map(|question| question.answered).unwrap_or_default()
-    }
-
-    fn open_questions(&self) -> std::sync::MutexGuard<'_, OpenQuestions> {
-        lock(&self.0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `read_artifact` (under `paged`: `view`), and artifacts as resources.
 
 use super::job_texts::with_line;
-use super::jobs::ToolAnswer;
+use super::jobs::{ToolAnswer, to_text};
 use super::remote::SearchLimits;
 use super::tools::ReadArgs;
 use super::{changes, remote};
@@ -161,8 +161,4 @@ fn with_hint(text: &str, hint: Option<&str>) -> String {
         Some(hint) => with_line(text, hint),
         None => text.to_owned(),
     }
-}
-
-fn to_text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -1,5 +1,6 @@
 //! The tool `bash_changes`, and change sets as resources.
 
+use super::job_texts::first_line;
 use super::jobs::ToolAnswer;
 use super::tools::{ChangesAction, ChangesArgs, PART_WINDOW};
 use crate::into_data::IntoData;
@@ -182,7 +183,10 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
         let why = why.map_or_else(String::new, |why| format!("; {why}"));
         let turn = listed_set.turn_name.as_ref();
         let turn = turn.map_or_else(String::new, |turn| format!("; turn {turn}"));
-        format!("{}  {kind}  {counts}{turn}{why}\n", listed_set.changes.id)
+        let changes = &listed_set.changes;
+        let command = changes.command.as_deref();
+        let command = command.map_or_else(String::new, |it| format!("  {}", first_line(it)));
+        format!("{}  {kind}  {counts}{turn}{why}{command}\n", changes.id)
     });
     let text: String = lines.collect();
     if text.is_empty() {

@@ -100,27 +100,22 @@ impl McpServer {
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<CallToolResponse, String> {
+        let window = window(context).map(without_own_lines);
         let answer = match tool {
             McpTool::Bash => return self.bash(arguments, context, approver, cancel).await,
             McpTool::Output => {
                 let args = arguments_of(arguments)?;
-                let window = window(context).map(without_own_lines);
                 self.jobs.output(args, window, cancel).await
             }
             McpTool::Input => self.jobs.input(arguments_of(arguments)?, cancel).await,
             McpTool::Kill => self.jobs.kill(&arguments_of(arguments)?, cancel).await,
             McpTool::Jobs => self.jobs.list(cancel).await,
             McpTool::Changes => {
-                let window = window(context).map(without_own_lines);
                 let args = arguments_of(arguments)?;
                 let approver = approver.as_deref().map(|asker| asker as &dyn Approver);
                 changes::answer(&self.session, args, window, approver, cancel).await
             }
-            McpTool::Read => {
-                let args = arguments_of(arguments)?;
-                let window = window(context).map(without_own_lines);
-                self.read(args, window, cancel).await
-            }
+            McpTool::Read => self.read(arguments_of(arguments)?, window, cancel).await,
         };
         Ok(answer?.into_mcp(self.options.structured).into())
     }
@@ -153,8 +148,8 @@ impl McpServer {
             let begun = super::call_turn::begin(&self.session, &context.meta, agent);
             begun.map_err(|refused| ErrorData::internal_error(refused.to_string(), None))?;
         }
+        let input = Value::Object(request.arguments.unwrap_or_default());
         if let Some(adapter) = &self.adapter {
-            let input = Value::Object(request.arguments.unwrap_or_default());
             let window = window(context).map(without_own_lines);
             let call = adapter.call(&request.name, &input, (window, approver), cancel);
             return Ok(Box::pin(call).await?.into());
@@ -165,8 +160,7 @@ impl McpServer {
             let error = format!("there is no tool `{}`; offered are {offered}", request.name);
             return Err(ErrorData::invalid_params(error, None));
         };
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = Box::pin(self.answer(tool, arguments, context, approver, cancel)).await;
+        let answer = Box::pin(self.answer(tool, input, context, approver, cancel)).await;
         Ok(answer
             .unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(error)]).into()))
     }

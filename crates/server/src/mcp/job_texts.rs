@@ -1,6 +1,6 @@
 //! Texts about jobs and calls with a handle, for the lines that this server adds to an output.
 
-use agent_bash::core::{MetCondition, Status, listens_on, timed_out_text};
+use agent_bash::core::{MetCondition, Status, Until, listens_on, timed_out_text};
 use agent_bash_protocol::data::{JobData, JobEndingData, JobProgress};
 use agent_bash_running::RunningCall;
 use std::fmt::Write as _;
@@ -23,9 +23,9 @@ pub(super) fn call_state(call: &RunningCall) -> String {
 }
 
 /// Returns the sentence about the condition that ended a wait; empty for the job's end.
-pub(super) fn condition_text(met: Option<&MetCondition>, is_conditional: bool) -> String {
+pub(super) fn condition_text(met: Option<&MetCondition>, until: &Until) -> String {
     match met {
-        _ if !is_conditional => String::new(),
+        _ if until.is_end() => String::new(),
         Some(MetCondition::End) => String::new(),
         Some(met) => format!(" Waited until {met}."),
         None => " No condition was met in time.".to_owned(),

@@ -8,8 +8,8 @@ use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use agent_bash::Conversation;
-use agent_bash::core::{Cancel, Clock, JobId, MetCondition, ToolResult, Window, lock};
-use agent_bash::exec::{JobOutput, Jobs, OutputRange};
+use agent_bash::core::{Cancel, Clock, JobId, MetCondition, ToolResult, Until, Window, lock};
+use agent_bash::exec::{JobError, JobOutput, JobState, Jobs, OutputRange};
 use agent_bash::tools::clean;
 use agent_bash::{mask_condition, mask_job_output};
 use agent_bash_protocol::data::{JobData, JobKillData, JobOutputData};
@@ -101,31 +101,21 @@ impl JobTools {
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
         let window = window.map_or(PART_WINDOW, |window| PART_WINDOW.and(window));
-        let wait = args.wait.as_ref().map(|wait| duration("wait", wait));
-        let wait = wait.transpose()?;
-        let is_conditional = !args.until.is_end();
-        let wait = wait.or(is_conditional.then_some(MAX_WAIT));
-        let wait = wait.map(|wait| wait.min(MAX_WAIT));
+        let wait = wait_limit(args.wait.as_ref(), &args.until)?;
         let name = args.job.text();
-        let condition = (
-            &args.until,
-            args.offset.unwrap_or_else(|| self.next_offset(&name)),
-        );
+        let offset = args.offset.unwrap_or_else(|| self.next_offset(&name));
+        let condition = (&args.until, offset);
         if let Some(call) = self.call(&name) {
             let answer = self.call_output(&name, &call, &args, wait, window, cancel);
             return answer.await;
         }
         if let Some(remote_host) = self.session.remote_host() {
-            let part = match (args.tail, args.offset) {
-                (Some(lines), _) => {
-                    let lines = lines.clamp(1, window.lines as u64);
-                    remote::OutputRange::LastLines(
-                        NonZeroU64::new(lines).unwrap_or(NonZeroU64::MIN),
-                    )
+            let part = match args.tail {
+                Some(lines) => {
+                    let lines = NonZeroU64::new(lines.min(window.lines as u64));
+                    remote::OutputRange::LastLines(lines.unwrap_or(NonZeroU64::MIN))
                 }
-                (None, offset) => {
-                    remote::OutputRange::From(offset.unwrap_or_else(|| self.next_offset(&name)))
-                }
+                None => remote::OutputRange::From(offset),
             };
             let mut met = None;
             if let Some(wait) = wait {
@@ -134,7 +124,7 @@ impl JobTools {
             let mut data = remote::output(&**remote_host, &name, part, cancel).await?;
             keep_text_within(&mut data, window);
             data.text = clean(data.text.as_bytes());
-            return Ok(self.part_answer(name, &data, met.as_ref(), is_conditional));
+            return Ok(self.part_answer(name, &data, met.as_ref(), &args.until));
         }
         let jobs = self.jobs()?;
         let id = JobId(name.clone());
@@ -143,18 +133,20 @@ impl JobTools {
             let waited = wait_until(jobs, &id, condition, Some(wait), cancel).await;
             met = waited.map_err(to_text)?.met;
         }
-        let range = match (args.tail, args.offset) {
-            (Some(lines), _) => OutputRange::Tail {
+        let max_bytes = window.bytes;
+        let range = match args.tail {
+            Some(lines) => OutputRange::Tail {
                 lines: lines.min(window.lines as u64),
-                max_bytes: window.bytes,
+                max_bytes,
             },
-            (None, offset) => OutputRange::From {
-                offset: offset.unwrap_or_else(|| self.next_offset(&name)),
-                max_bytes: window.bytes,
+            // Another answer may have shown output since the wait began.
+            None => OutputRange::From {
+                offset: args.offset.unwrap_or_else(|| self.next_offset(&name)),
+                max_bytes,
             },
         };
         let jobs = Arc::clone(jobs);
-        let part = agent_bash::run_blocking(move || jobs.output(&id, range));
+        let part = agent_bash::run_blocking(move || read_output(&jobs, &id, range));
         let mut part = part.await.map_err(to_text)?.map_err(to_text)?;
         self.jobs()?
             .find_ports(slice::from_mut(&mut part.job))
@@ -168,7 +160,7 @@ impl JobTools {
         let bytes = part.bytes.clone();
         let mut data: JobOutputData = part.into_data();
         data.text = clean(&bytes);
-        Ok(self.part_answer(name, &data, met.as_ref(), is_conditional))
+        Ok(self.part_answer(name, &data, met.as_ref(), &args.until))
     }
 
     /// Returns the answer for a part of a job's output, and marks the part as read.
@@ -177,24 +169,23 @@ impl JobTools {
         name: String,
         data: &JobOutputData,
         met: Option<&MetCondition>,
-        is_conditional: bool,
+        until: &Until,
     ) -> ToolAnswer {
-        let mut offsets = lock(&self.next_offsets);
-        offsets.insert(name, data.next);
-        drop(offsets);
+        lock(&self.next_offsets).insert(name, data.next);
         let more = if data.at_end {
             String::new()
         } else {
             format!(" More follows: call again, or with offset {}.", data.next)
         };
-        let condition = condition_text(met, is_conditional);
-        let line = format!(
-            "[Job {} {}.{condition}{more}]",
-            data.job.id,
-            job_state(&data.job)
-        );
+        let condition = condition_text(met, until);
+        let not_stored = match data.job.output {
+            Some(_) => "",
+            None => " Its output is not stored.",
+        };
+        let (id, state) = (&data.job.id, job_state(&data.job));
+        let line = format!("[Job {id} {state}.{condition}{not_stored}{more}]");
         let mut answer = json!(data);
-        if let Some(met) = met.filter(|_| is_conditional) {
+        if let Some(met) = met.filter(|_| !until.is_end()) {
             answer["met"] = json!(met);
         }
         ToolAnswer::new(with_line(&data.text, &line), answer)
@@ -220,7 +211,7 @@ impl JobTools {
             return Ok(answer);
         }
         if call.is_on_terminal() {
-            return Ok(self.screen_answer(name, call, met.as_ref(), !args.until.is_end()));
+            return Ok(self.screen_answer(name, call, met.as_ref(), &args.until));
         }
         let tail = args
             .tail
@@ -239,7 +230,7 @@ impl JobTools {
             .shown_range()
             .map(|shown| format!(" Showing {shown}."))
             .unwrap_or_default();
-        let condition = condition_text(met.as_ref(), !args.until.is_end());
+        let condition = condition_text(met.as_ref(), &args.until);
         let line = format!("[{name} is running: {total} bytes so far.{condition}{shown}]");
         Ok(ToolAnswer::new(
             with_line(&so_far.text, &line),
@@ -261,10 +252,7 @@ impl JobTools {
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
         let name = args.job.text();
-        let wait = args.wait.as_ref().map(|wait| duration("wait", wait));
-        let is_conditional = !args.until.is_end();
-        let wait = wait.transpose()?.or(is_conditional.then_some(MAX_WAIT));
-        let wait = wait.map(|wait| wait.min(MAX_WAIT));
+        let wait = wait_limit(args.wait.as_ref(), &args.until)?;
         if let Some(call) = self.call(&name) {
             if call.is_on_terminal() {
                 return self
@@ -307,9 +295,7 @@ impl JobTools {
         if let Some(call) = self.call(&name) {
             call.cancel.cancel();
             let finished_call = call.ended().await;
-            let result = finished_call
-                .as_ref()
-                .map(|finished_call| &finished_call.result);
+            let result = finished_call.as_ref().map(|finished| &finished.result);
             let text = result.map_or("", |result| &result.text);
             return Ok(ToolAnswer::new(
                 with_line(text, &format!("[{name} has ended.]")),
@@ -393,9 +379,15 @@ impl JobTools {
 
     /// Returns the offset from which `bash_output` reads a job next.
     fn next_offset(&self, job: &str) -> u64 {
-        let offsets = lock(&self.next_offsets);
-        offsets.get(job).copied().unwrap_or(0)
+        lock(&self.next_offsets).get(job).copied().unwrap_or(0)
     }
+}
+
+/// Returns how long an answer may wait: until `until`, at most for `wait`; `None` not to wait.
+fn wait_limit(wait: Option<&Value>, until: &Until) -> Result<Option<Duration>, String> {
+    let wait = wait.map(|wait| duration("wait", wait)).transpose()?;
+    let wait = wait.or((!until.is_end()).then_some(MAX_WAIT));
+    Ok(wait.map(|wait| wait.min(MAX_WAIT)))
 }
 
 /// Job names are numbers; the prefix keeps call names distinct from them.
@@ -428,6 +420,22 @@ pub(super) fn answer_if_ended(name: &str, call: &RunningCall) -> Option<ToolAnsw
         is_error: result.is_error,
         data: json!({ "job": call_data(name, call), "result": result }),
     })
+}
+
+/// Reads a part of a job's output. The output of a surviving process may not be stored. Then the
+/// part is empty: the model still learns whether the process runs, and on which ports it listens.
+fn read_output(jobs: &Jobs, id: &JobId, range: OutputRange) -> Result<JobOutput, JobError> {
+    match jobs.output(id, range) {
+        Err(JobError::NoOutput { .. }) => jobs.show(id).map(|job| JobOutput {
+            bytes: Vec::new(),
+            from: 0,
+            next: 0,
+            at_end: true,
+            complete: !matches!(job.state, JobState::Running),
+            job,
+        }),
+        part => part,
+    }
 }
 
 /// Shortens a part to a window; the next read returns the remainder.
@@ -479,6 +487,6 @@ fn length_within(bytes: &[u8], at_end: bool, window: Window) -> usize {
     keep
 }
 
-fn to_text(error: impl std::fmt::Display) -> String {
+pub(super) fn to_text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

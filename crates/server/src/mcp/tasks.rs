@@ -6,17 +6,17 @@
 
 use super::jobs::{ToolAnswer, call_name};
 use super::random_token::random_token;
+use super::tools::object;
 use agent_bash::core::{Cancel, Clock, Status, Timestamp, lock};
 use agent_bash_running::{LOST_CALL, RunningCall, RunningCalls, WaitOutcome};
 use rmcp::RoleServer;
 use rmcp::model::{
-    CreateTaskResult, DetailedTask, ErrorData, JsonObject, ProtocolVersion, Task, TaskPayload,
-    TaskStatus,
+    CreateTaskResult, DetailedTask, ErrorData, ProtocolVersion, Task, TaskPayload, TaskStatus,
 };
 use rmcp::service::RequestContext;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The time between two polls that clients are told.
@@ -65,7 +65,7 @@ impl CallTasks {
             handle: self.calls.assign_handle(call),
             created_at: self.clock.wall(),
         };
-        let mut tasks = self.tasks();
+        let mut tasks = lock(&self.tasks);
         // The registry forgets the oldest ended calls.
         tasks.retain(|_, task| self.calls.find(task.handle).is_some());
         tasks.insert(id.clone(), task);
@@ -85,7 +85,7 @@ impl CallTasks {
         let payload = match ended.await {
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => TaskPayload::Working,
             WaitOutcome::Ended(None) => TaskPayload::Failed {
-                error: object(&ErrorData::internal_error(LOST_CALL, None)),
+                error: object(json!(ErrorData::internal_error(LOST_CALL, None))),
             },
             WaitOutcome::Ended(Some(finished_call)) => {
                 let result = &finished_call.result;
@@ -97,7 +97,7 @@ impl CallTasks {
                 } else {
                     let answer = ToolAnswer::of_bash(result.clone());
                     TaskPayload::Completed {
-                        result: object(&answer.into_mcp(structured)),
+                        result: object(json!(answer.into_mcp(structured))),
                     }
                 }
             }
@@ -118,16 +118,12 @@ impl CallTasks {
     }
 
     fn find(&self, id: &str) -> Result<(CallTask, Arc<RunningCall>), ErrorData> {
-        let task = self.tasks().get(id).copied();
+        let task = lock(&self.tasks).get(id).copied();
         let found = task.and_then(|task| Some((task, self.calls.find(task.handle)?)));
         found.ok_or_else(|| {
             let error = format!("there is no task `{id}`: tasks end with their server");
             ErrorData::invalid_params(error, None)
         })
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, BTreeMap<String, CallTask>> {
-        lock(&self.tasks)
     }
 }
 
@@ -138,12 +134,4 @@ fn working(id: String, task: CallTask) -> Task {
     Task::new(id, TaskStatus::Working, created_at.clone(), created_at)
         .with_poll_interval_ms(POLL_INTERVAL_MS)
         .with_status_message(format!("The command is running as {name}."))
-}
-
-/// Returns a message as the object that a task contains.
-fn object(message: &impl serde::Serialize) -> JsonObject {
-    match json!(message) {
-        Value::Object(fields) => fields,
-        _ => JsonObject::new(),
-    }
 }

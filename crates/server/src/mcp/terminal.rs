@@ -4,7 +4,7 @@
 use super::job_texts::{condition_text, with_line};
 use super::jobs::{JobTools, ToolAnswer, answer_if_ended, call_data};
 use super::tools::InputArgs;
-use agent_bash::core::{Cancel, MetCondition};
+use agent_bash::core::{Cancel, MetCondition, Until};
 use agent_bash_protocol::data::ScreenData;
 use agent_bash_running::RunningCall;
 use agent_bash_running::terminal::{self, TerminalInput};
@@ -98,10 +98,9 @@ impl JobTools {
         let (session, clock) = (&self.session, &*self.clock);
         let met = terminal::type_and_wait(session, clock, call, &input, &args.until, wait, cancel);
         let met = met.await?;
-        let is_conditional = !args.until.is_end();
         Ok(match answer_if_ended(name, call) {
             Some(answer) => answer,
-            None => self.screen_answer(name, call, met.as_ref(), is_conditional),
+            None => self.screen_answer(name, call, met.as_ref(), &args.until),
         })
     }
 
@@ -111,11 +110,11 @@ impl JobTools {
         name: &str,
         call: &RunningCall,
         met: Option<&MetCondition>,
-        is_conditional: bool,
+        until: &Until,
     ) -> ToolAnswer {
         // The answer shows the screen, so the output so far counts as read.
         call.read(None);
-        let condition = condition_text(met, is_conditional);
+        let condition = condition_text(met, until);
         let job = call_data(name, call);
         let Some(screen) = terminal::screen(&self.session, call) else {
             return ToolAnswer::new(
@@ -125,7 +124,7 @@ impl JobTools {
         };
         let line = format!("[{}.{condition}]", state(name, &screen));
         let mut data = json!({ "job": job, "text": screen.text, "screen": screen });
-        if let Some(met) = met.filter(|_| is_conditional) {
+        if let Some(met) = met.filter(|_| !until.is_end()) {
             data["met"] = json!(met);
         }
         ToolAnswer::new(with_line(&screen.text, &line), data)

@@ -8,7 +8,7 @@ use agent_bash::tools::{ReaderTool, ToolSchema};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -373,10 +373,11 @@ fn max_answer_bytes(tool: McpTool, session: &Conversation) -> usize {
     shown + FRAME_BYTES
 }
 
-fn object(value: Value) -> JsonObject {
+/// Returns the fields of a value that is an object.
+pub(super) fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(fields) => fields,
-        _ => Map::new(),
+        _ => JsonObject::new(),
     }
 }
 

@@ -17,7 +17,7 @@ use rmcp::transport::Transport;
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
@@ -32,21 +32,13 @@ pub(super) struct BoundedTransport<R, W> {
     permits: Arc<Semaphore>,
     /// The permit for the next request.
     reserved: Option<OwnedSemaphorePermit>,
-    unanswered: UnansweredRequests,
+    /// The permit of each request without an answer.
+    unanswered: Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>,
     tickets: Tickets,
     /// True once the handshake has begun.
     has_begun_handshake: bool,
     /// Triggered at the end of input.
     ended: Cancel,
-}
-
-#[derive(Clone, Default)]
-struct UnansweredRequests(Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>);
-
-impl UnansweredRequests {
-    fn requests(&self) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
-        lock(&self.0)
-    }
 }
 
 impl<R, W> BoundedTransport<R, W>
@@ -60,7 +52,7 @@ where
             output: Arc::new(AsyncMutex::new(output)),
             permits: Arc::new(Semaphore::new(MAX_UNANSWERED)),
             reserved: None,
-            unanswered: UnansweredRequests::default(),
+            unanswered: Arc::default(),
             tickets: Tickets::default(),
             has_begun_handshake: false,
             ended,
@@ -115,7 +107,7 @@ where
         let JsonRpcMessage::Request(JsonRpcRequest { id, .. }) = message else {
             return None;
         };
-        let is_in_use = self.unanswered.requests().contains_key(id);
+        let is_in_use = lock(&self.unanswered).contains_key(id);
         is_in_use.then(|| id.clone())
     }
 
@@ -164,7 +156,7 @@ where
         };
         // A client that has read the answer may reuse the id. The permit is held until the answer
         // is written.
-        let permits = answered.and_then(|id| self.unanswered.requests().remove(&id));
+        let permits = answered.and_then(|id| lock(&self.unanswered).remove(&id));
         let sending = self.write(message);
         async move {
             let sent = sending.await;
@@ -181,9 +173,7 @@ where
             Some(JsonRpcMessage::Request(request)) => {
                 ordered_handler::attach(&mut self.tickets, request.request.extensions_mut());
                 if let Some(permits) = self.reserved.take() {
-                    self.unanswered
-                        .requests()
-                        .insert(request.id.clone(), permits);
+                    lock(&self.unanswered).insert(request.id.clone(), permits);
                 }
             }
             Some(JsonRpcMessage::Notification(notification)) => {
@@ -192,7 +182,7 @@ where
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.unanswered.requests().remove(id);
+                    lock(&self.unanswered).remove(id);
                 }
             }
             Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => {}
@@ -230,15 +220,11 @@ impl WriteStopper {
 
     /// Makes pending and future writes fail.
     pub(super) fn stop(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.is_stopped = true;
         if let Some(waker) = state.waiting.take() {
             waker.wake();
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, StopState> {
-        lock(&self.0)
     }
 }
 
@@ -251,7 +237,7 @@ impl<W: AsyncWrite + Unpin> StoppableWriter<W> {
     ) -> Poll<io::Result<T>> {
         let this = self.get_mut();
         // Register the waker before writing, so that a stop that arrives meanwhile wakes this task.
-        let mut state = this.stop.state();
+        let mut state = lock(&this.stop.0);
         if state.is_stopped {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }

@@ -47,16 +47,14 @@ const ERROR_LIMITS: [(&str, usize); 3] = [
 /// Returns the length in bytes up to which the client with this name passes on an error as it is;
 /// `None` if errors are as other answers.
 pub(super) fn error_limit(client: &str) -> Option<usize> {
-    let mut known = ERROR_LIMITS.iter();
-    let known = known.find(|(name, _)| client.starts_with(name))?;
-    Some(known.1)
+    let mut known = ERROR_LIMITS.into_iter();
+    let (_, limit) = known.find(|(name, _)| client.starts_with(name))?;
+    Some(limit)
 }
 
 /// Returns the amount of text that the client with this name passes on uncut; `None` for no limit.
 pub(super) fn of(client: &str) -> Option<Window> {
-    let known = CLIENT_WINDOWS.iter();
-    let mut known = known.filter(|(name, ..)| client.starts_with(name));
-    known
-        .next()
-        .map(|&(_, bytes, lines)| Window { bytes, lines })
+    let mut known = CLIENT_WINDOWS.into_iter();
+    let (_, bytes, lines) = known.find(|(name, ..)| client.starts_with(name))?;
+    Some(Window { bytes, lines })
 }

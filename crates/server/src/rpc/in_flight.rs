@@ -4,7 +4,7 @@ use agent_bash::core::{Cancel, lock};
 use agent_bash_protocol::message::RpcId;
 use agent_bash_protocol::{MAX_REQUEST_BYTES, MAX_REQUESTS};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// The table of requests in flight. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -30,9 +30,7 @@ struct InFlightRequest {
 /// Distinguishes `bash` requests, which `abort_bash` cancels, from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestKind {
-    /// `bash`.
     Bash,
-    /// Any other request.
     Other,
 }
 
@@ -54,7 +52,7 @@ impl RequestsInFlight {
         kind: RequestKind,
         bytes: usize,
     ) -> Result<RequestInFlight, String> {
-        let mut table = self.table();
+        let mut table = lock(&self.0);
         if let Some(id) = &id
             && table
                 .requests
@@ -113,7 +111,7 @@ impl RequestsInFlight {
     }
 
     fn cancel_where(&self, matches: impl Fn(&InFlightRequest) -> bool) -> bool {
-        let table = self.table();
+        let table = lock(&self.0);
         let mut is_found = false;
         for entry in table.requests.values().filter(|entry| matches(entry)) {
             entry.cancel.cancel();
@@ -121,17 +119,13 @@ impl RequestsInFlight {
         }
         is_found
     }
-
-    fn table(&self) -> MutexGuard<'_, RequestTable> {
-        lock(&self.0)
-    }
 }
 
 impl RequestInFlight {
     /// Frees the id before the answer is sent, as the client may reuse it on reading the answer.
     /// The limits count the request until it is dropped.
     pub(super) fn free_id(&self) {
-        if let Some(entry) = self.table.table().requests.get_mut(&self.key) {
+        if let Some(entry) = lock(&self.table.0).requests.get_mut(&self.key) {
             entry.id = None;
         }
     }
@@ -139,7 +133,7 @@ impl RequestInFlight {
 
 impl Drop for RequestInFlight {
     fn drop(&mut self) {
-        let mut table = self.table.table();
+        let mut table = lock(&self.table.0);
         if let Some(entry) = table.requests.remove(&self.key) {
             table.bytes -= entry.bytes;
         }

@@ -9,7 +9,7 @@ use agent_bash::{Approval, Approver, PasswordPrompt, Proposal};
 use agent_bash_protocol::message::RpcId;
 use agent_bash_protocol::update::{PromptTag, RpcPrompt};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
 /// The open prompts of one client. Clones share them.
@@ -37,24 +37,20 @@ impl OpenPrompts {
     /// # Errors
     /// The prompt is not open.
     pub(super) fn answer(&self, prompt: u64, answer: Option<String>) -> Result<(), String> {
-        let waiting = self.table().waiting.remove(&prompt);
+        let waiting = lock(&self.0).waiting.remove(&prompt);
         let sent = waiting.and_then(|waiting| waiting.send(answer).ok());
         sent.ok_or_else(|| format!("prompt {prompt} is not open; its program may have ended"))
     }
 
     fn open(&self) -> (u64, oneshot::Receiver<Option<String>>) {
         let (sender, receiver) = oneshot::channel();
-        let mut table = self.table();
+        let mut table = lock(&self.0);
         // Prompts whose program has ended have no receiver.
         table.waiting.retain(|_, waiting| !waiting.is_closed());
         table.last += 1;
         let prompt = table.last;
         table.waiting.insert(prompt, sender);
         (prompt, receiver)
-    }
-
-    fn table(&self) -> MutexGuard<'_, PromptTable> {
-        lock(&self.0)
     }
 }
 

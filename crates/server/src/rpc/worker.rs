@@ -4,8 +4,9 @@
 //! worker receives them in `hello`, its first message. The worker ends when its input ends, or when
 //! it has received nothing for the time of its lease. Jobs continue.
 
+use super::dispatch::{self, to_reply};
 use super::request_error::ErrorReply;
-use super::{RpcService, dispatch, outbox::Outbox, parse_line, response};
+use super::{RpcService, outbox::Outbox, parse_line, response};
 use crate::jobs::duration;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::supervisor::Supervisor;
@@ -260,10 +261,6 @@ pub fn outlast() {
         let _ = rustix::stdio::dup2_stderr(&null);
     }
     while !matches!(wait(WaitOptions::empty()), Err(Errno::CHILD)) {}
-}
-
-fn to_reply(error: impl std::fmt::Display) -> ErrorReply {
-    ErrorReply::from(error.to_string())
 }
 
 /// The time of the last input. Clones share it.

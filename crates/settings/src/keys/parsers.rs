@@ -32,15 +32,15 @@ pub(super) fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
     Ok(names.into_iter().collect())
 }
 
-/// Parses the user's own rules. A program that no command can match is an error: its rule would
-/// refuse nothing.
+/// Parses the user's own rules. A path, and a program with its arguments, are errors: such a rule
+/// would refuse nothing. In the name of a program, `*` stands for a space.
 pub(super) fn user_rules(value: &Value) -> Result<Vec<UserRule>, String> {
     let rules: Vec<UserRule> = typed(value)?;
     let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ' ']);
     let mut programs = rules.iter().map(|rule| &rule.pattern.program);
     match programs.find(|program| !program.split('|').all(is_name)) {
         Some(program) => Err(format!(
-            "`{program}` is no name of a program: leave out its directory, and write words after it in `arguments`"
+            "`{program}` is not the name of a program: leave out its directory, and write words after it in `arguments`"
         )),
         None => Ok(rules),
     }

@@ -160,17 +160,22 @@ impl ChangeSets {
             not_restorable,
             ..
         } = done;
-        let sets: Vec<ChangesId> = plan.sets.iter().map(|set| set.id).collect();
-        let files = distinct_files(&plan.sets);
+        let (possible, skipped_sets): (Vec<_>, Vec<_>) =
+            plan.sets.iter().partition(|set| set.is_possible());
+        let sets: Vec<ChangesId> = possible.iter().map(|set| set.id).collect();
+        let files = distinct_files(&possible);
         let ids: Vec<String> = sets.iter().map(ChangesId::to_string).collect();
         let turn = plan.turn_name.as_ref();
         let turn = turn.map_or_else(String::new, |turn| format!("turn {turn}, "));
         let word = if redo { "Done again" } else { "Undone" };
         let (files, ids) = (counted(files), ids.join(", "));
         let mut text = format!("[{word}: {turn}{files} of changes {ids}.]");
-        let skipped: Vec<FileName> = changes
-            .iter()
-            .flat_map(|set| set.conflicts.clone())
+        let conflicts = changes.iter().map(|set| &set.conflicts);
+        let of_skipped_sets = skipped_sets.iter().map(|set| &set.conflicts);
+        let skipped: Vec<FileName> = conflicts
+            .chain(of_skipped_sets)
+            .flatten()
+            .cloned()
             .collect();
         text += &LabelledFiles("left as it is, as it was changed since", &skipped).to_string();
         let lost = "left as it is, as its former content was not kept";
@@ -193,7 +198,7 @@ impl ChangeSets {
 }
 
 /// Returns the number of files that the undo or redo of these change sets changes.
-fn distinct_files(sets: &[MemberPreview]) -> u64 {
+fn distinct_files(sets: &[&MemberPreview]) -> u64 {
     let files = sets.iter().flat_map(|set| {
         let without_conflicts = set.without_conflict.iter();
         without_conflicts.map(move |file| (&set.root, &file.name.path))

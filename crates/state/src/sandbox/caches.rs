@@ -81,7 +81,8 @@ pub fn missed<'a>(
         return Some((cache.tool, hiding(plan, &path)?));
     }
     let is_writable = plan.caches.writable.contains(&path) || plan.writable.contains(&path);
-    (!is_writable).then_some((cache.tool, path))
+    // pnpm has several caches.
+    (!is_writable).then_some((cache.tool.trim_end_matches("-store"), path))
 }
 
 /// Returns the hidden path that covers a path, which may lead through links.

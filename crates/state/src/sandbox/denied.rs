@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
 
 /// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY, without
 /// the first letter, whose case varies. Replacing a mount point fails with EBUSY. The texts with
@@ -79,11 +79,15 @@ impl RefusedAccess {
 /// Returns the error messages in an output. Accesses no files.
 pub fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
-    let message = |at: usize| {
-        in_message(lines[at]).or_else(|| in_chain(&lines[at.saturating_sub(CAUSE_LINES)..=at]))
-    };
-    let found = (0..lines.len()).filter_map(message);
+    let found = (0..lines.len()).filter_map(|at| message_of(&lines, at));
     found.take(MAX_MESSAGES).collect()
+}
+
+/// Returns the error message that the line `at` ends. A refused mount is no refused access to the
+/// directory that mount names.
+fn message_of(lines: &[&str], at: usize) -> Option<ErrorMessage> {
+    let line = Some(lines[at]).filter(|line| !line.starts_with("mount: "))?;
+    in_message(line).or_else(|| in_chain(&lines[at.saturating_sub(CAUSE_LINES)..=at]))
 }
 
 /// Words for Unix sockets in error messages and stack traces. The last but one is of Chromium.
@@ -192,11 +196,17 @@ fn is_denial_without_file(line: &str) -> bool {
 }
 
 /// Returns the denied files that `messages` name, in the order of the messages, without duplicates.
-pub fn denied_files(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<DeniedAccess> {
+/// `refused` are the refused writes of a trace, if there is one.
+pub fn denied_files(
+    plan: &Plan,
+    cwd: &Path,
+    messages: &[ErrorMessage],
+    refused: &[PathBuf],
+) -> Vec<DeniedAccess> {
     let mut reported = BTreeSet::new();
     let denied = messages.iter().filter_map(|message| {
         let denied_access = |path: &String| {
-            let (path, access) = forbidden(plan, &cwd.join(path))?;
+            let (path, access) = forbidden(plan, &named_path(cwd, path, refused))?;
             let is_plausible = match access {
                 Access::Read => true,
                 Access::Write => !message.is_absent && may_be_a_write(message.error, &path),
@@ -211,6 +221,20 @@ pub fn denied_files(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<D
         })
     });
     denied.take(MAX_NAMED_FILES).collect()
+}
+
+/// Returns the path that a message means by `name`. After a `cd`, a relative name does not start
+/// from `cwd`: then it means the last refused write to a file of this name.
+fn named_path(cwd: &Path, name: &str, refused: &[PathBuf]) -> PathBuf {
+    let path = cwd.join(name);
+    let names = Path::new(name).components();
+    let names: PathBuf = names
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .collect();
+    let is_clear = name.starts_with('/') || names.as_os_str().is_empty() || refused.contains(&path);
+    let mut latest_first = refused.iter().rev().filter(|_| !is_clear);
+    let meant = latest_first.find(|refused| refused.ends_with(&names));
+    meant.cloned().unwrap_or(path)
 }
 
 /// Returns the refused writes of a trace that the host itself could do, the latest first.
@@ -246,7 +270,8 @@ fn in_message(line: &str) -> Option<ErrorMessage> {
 
 /// Returns the error message of a line, whose error begins at `start`. The paths of the message are
 /// the words before or after the error, then all absolute paths, beginning with the last: in
-/// messages about copies and moves, the last path is the destination.
+/// messages about copies and moves, the last path is the destination. The program's own path at the
+/// beginning of the line is left out if other words name a file.
 fn message_at(line: &str, start: usize, is_absent: bool) -> Option<ErrorMessage> {
     let error = RefusedAccess::of(&line[start..]);
     let before_phrase = || Some(&line[..start]).filter(|_| error == RefusedAccess::Write);
@@ -254,8 +279,10 @@ fn message_at(line: &str, start: usize, is_absent: bool) -> Option<ErrorMessage>
         .or_else(|| path_after(&line[start..]))
         .or_else(|| path_before(&line[..start]))
         .or_else(|| path_before_phrase(before_phrase()?));
+    let program = line.split_once(": ").filter(|_| subject.is_some());
+    let program = program.map(|(program, _)| program);
     let mut paths: Vec<String> = subject.map(str::to_owned).into_iter().collect();
-    paths.extend(absolute_paths(line));
+    paths.extend(absolute_paths(line).filter(|path| Some(path.as_str()) != program));
     (!paths.is_empty()).then_some(ErrorMessage {
         paths,
         is_absent,
@@ -292,15 +319,22 @@ fn absolute_paths(line: &str) -> impl Iterator<Item = String> + use<> {
     absolute.into_iter().rev()
 }
 
-/// Returns the file after the error, as zsh prints it: `permission denied: a.txt`.
+/// Returns the file after the error, as zsh prints it: `permission denied: a.txt`; or Ruby:
+/// `Permission denied @ rb_sysopen - a.txt (Errno::EACCES)`.
 fn path_after(text: &str) -> Option<&str> {
+    let of_ruby = text
+        .split_once(" @ ")
+        .and_then(|(_, call)| call.split_once(" - "));
+    if let Some((file, _)) = of_ruby.and_then(|(_, file)| file.rsplit_once(" (Errno::")) {
+        return Some(file);
+    }
     let (_, last) = text.split_once(": ")?;
     Some(last).filter(|last| !last.contains(' '))
 }
 
 /// Returns the file before the error: `a.txt` in `cat: a.txt: P`, where `P` begins the error. A
 /// word such as `error` is not a file. In a sentence without quotes, the last word is a file if the
-/// word has a slash.
+/// sentence is about a new file, or the word has a slash.
 fn path_before(text: &str) -> Option<&str> {
     let (before, between) = text.rsplit_once(": ")?;
     // Only the error's first letter or, in Python, its number may be between the file and the
@@ -313,14 +347,29 @@ fn path_before(text: &str) -> Option<&str> {
     let at_the_end = || last.rsplit(' ').next().filter(|word| word.contains('/'));
     quoted(last)
         .or_else(|| Some(last).filter(|_| is_named && !is_kind))
+        .or_else(|| created_file(last))
         .or_else(at_the_end)
+}
+
+/// Returns the file at the end of a sentence about a new file: `a` in `cannot create a` (dash),
+/// `can't create a` (`BusyBox`, the assembler) and `cannot open output file a` (the linker).
+fn created_file(sentence: &str) -> Option<&str> {
+    /// Without the first letter, whose case varies.
+    const PHRASES: [&str; 3] = ["annot create", "an't create", "utput file"];
+    /// Words that say what could not be created, in place of a name.
+    const NOUNS: [&str; 6] = ["file", "directory", "folder", "socket", "thread", "process"];
+    let (before, file) = sentence.rsplit_once(' ')?;
+    let is_new = PHRASES.iter().any(|phrase| before.ends_with(phrase));
+    (is_new && !NOUNS.contains(&file)).then_some(file)
 }
 
 /// Returns the file before a phrase and the error: `a.tar` in `tar: a.tar: Cannot open: R`.
 fn path_before_phrase(text: &str) -> Option<&str> {
     let mut parts = text.rsplit(": ");
     let (between, _phrase, path) = (parts.next()?, parts.next()?, parts.next()?);
-    let is_file = between.chars().count() <= 1 && !path.contains(' ');
+    // dash prints the number of the line before the phrase.
+    let is_number = path.bytes().all(|byte| byte.is_ascii_digit());
+    let is_file = between.chars().count() <= 1 && !path.contains(' ') && !is_number;
     (is_file && parts.next().is_some()).then_some(path)
 }
 
@@ -425,7 +474,9 @@ fn may_be_a_write(error: RefusedAccess, path: &Path) -> bool {
         return error != RefusedAccess::Other && !is_call;
     };
     let is_process = || rustix::fs::statfs(path).is_ok_and(|stats| stats.f_type == PROC_MAGIC);
-    error == RefusedAccess::Write || (is_readable(&metadata) && !is_process())
+    // A socket is connected to, not written.
+    let is_file = || !metadata.file_type().is_socket() && !is_process();
+    error == RefusedAccess::Write || (is_readable(&metadata) && is_file())
 }
 
 /// True if the file's permissions let this user read it without capabilities.

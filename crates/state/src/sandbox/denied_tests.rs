@@ -6,12 +6,22 @@ fn denied_files_names_only_files_with_a_refused_write() {
     let temp = tempfile::tempdir().unwrap();
     let cwd = temp.path().canonicalize().unwrap();
     fs::write(cwd.join("there"), "").unwrap();
+    let _listener = std::os::unix::net::UnixListener::bind(cwd.join("socket.sock")).unwrap();
     let plan = Plan::new(WriteLevel::ReadOnly, Tier::Full);
     for (line, want) in [
         ("bash: line 1: new: Read-only file system", Some("new")),
         ("bash: line 1: new: Permission denied", Some("new")),
         ("bash: line 1: there: Permission denied", Some("there")),
         ("tee: there: Read-only file system", Some("there")),
+        (
+            "sh: 1: cannot create new: Read-only file system",
+            Some("new"),
+        ),
+        (
+            "/bin/sh: 1: cannot create new: Permission denied",
+            Some("new"),
+        ),
+        ("sh: 1: cannot fork: Read-only file system", None),
         ("mkdir: new/a/b: Read-only file system", Some("new")),
         (
             "chmod: changing permissions of 'there': Operation not permitted",
@@ -23,14 +33,21 @@ fn denied_files_names_only_files_with_a_refused_write() {
         ("bash: socket: Permission denied", None),
         ("nc: bind: Permission denied", None),
         ("mount: none: Operation not permitted", None),
+        ("mount: there: permission denied.", None),
+        ("dial unix socket.sock: connect: permission denied", None),
+        ("psql: socket.sock: Permission denied", None),
+        (
+            "rm: socket.sock: Read-only file system",
+            Some("socket.sock"),
+        ),
         ("cat: /proc/1/environ: Permission denied", None),
         (
             "ls: cannot open directory '/proc/1/fd': Permission denied",
             None,
         ),
     ] {
-        let message: Vec<ErrorMessage> = in_message(line).into_iter().collect();
-        let found = denied_files(&plan, &cwd, &message);
+        let message: Vec<ErrorMessage> = message_of(&[line], 0).into_iter().collect();
+        let found = denied_files(&plan, &cwd, &message, &[]);
         let want = want.map(|name| cwd.join(name).display().to_string());
         assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
     }
@@ -39,7 +56,23 @@ fn denied_files_names_only_files_with_a_refused_write() {
         cwd.join("new").display()
     );
     let message: Vec<ErrorMessage> = in_message(&line).into_iter().collect();
-    assert_eq!(denied_files(&plan, &cwd, &message).len(), 1, "{line}");
+    assert_eq!(denied_files(&plan, &cwd, &message, &[]).len(), 1, "{line}");
+}
+
+#[test]
+fn relative_name_after_a_change_of_the_directory_means_the_refused_write() {
+    let temp = tempfile::tempdir().unwrap();
+    let cwd = temp.path().canonicalize().unwrap();
+    fs::create_dir(cwd.join("sub")).unwrap();
+    let plan = Plan::new(WriteLevel::ReadOnly, Tier::Full);
+    let refused = [cwd.join("sub/a"), cwd.join("b")];
+    for (name, want) in [("a", "sub/a"), ("../b", "b"), ("b", "b"), ("c", "c")] {
+        let line = format!("tee: {name}: Read-only file system");
+        let message: Vec<ErrorMessage> = in_message(&line).into_iter().collect();
+        let found = denied_files(&plan, &cwd, &message, &refused);
+        let want = cwd.join(want).display().to_string();
+        assert_eq!(found.first().map(|it| &it.path), Some(&want), "{line}");
+    }
 }
 
 #[test]
@@ -169,6 +202,16 @@ fn in_message_returns_the_subject_and_the_absolute_paths() {
             vec!["a.tar"],
         ),
         ("ssh: host: cannot connect: Permission denied", vec![]),
+        ("sh: can't create a.o: Permission denied", vec!["a.o"]),
+        (
+            "/usr/bin/ld: cannot open output file a: Read-only file system",
+            vec!["a"],
+        ),
+        ("unzip: cannot create directory: Permission denied", vec![]),
+        (
+            "-e:1:in `write': Read-only file system @ rb_sysopen - a b (Errno::EROFS)",
+            vec!["a b"],
+        ),
         ("(eval):1: read-only file system: f", vec!["f"]),
         (
             "fatal: cannot copy '/usr/a' to '/p/.git/hooks/a': Read-only file system",
@@ -242,7 +285,7 @@ fn hidden_directory_is_reported_alike_for_existing_and_missing_names() {
     let named = |path: &str| {
         let message = in_message(&format!("cat: {path}: Permission denied"));
         let messages: Vec<ErrorMessage> = message.into_iter().collect();
-        let denied = denied_files(&plan, &root.join("workspace"), &messages);
+        let denied = denied_files(&plan, &root.join("workspace"), &messages, &[]);
         denied.into_iter().map(|it| it.path).collect::<Vec<_>>()
     };
     let entry = hidden.display().to_string();

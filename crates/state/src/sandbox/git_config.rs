@@ -19,7 +19,7 @@ use harmless::ChangedKey;
 use repository_file::{RepositoryFile, limited};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -118,14 +118,14 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
     let name = hex(&Sha256::digest(access)[..NAME_BYTES]);
     let is_new = PrivateDir::open(state, &[DIRECTORY, &name]).is_err();
     let private = PrivateDir::create(state, &[DIRECTORY, &name])?;
-    if is_new {
-        sweep(state, fs::metadata(private.path())?.mtime())?;
-    }
     let root = private.path().canonicalize()?;
     if plan.is_writable(&root) || plan.is_writable(state) || plan.covers(&root) {
         return Err(io::Error::other(
             "calls may write the state directory, or cannot see it",
         ));
+    }
+    if is_new {
+        sweep(state, fs::metadata(&root)?.mtime());
     }
     let directory = copy_directory(&root)?.path().to_owned();
     let (link, target) = (root.join(LINK), directory.join(COPY_FILE));
@@ -142,19 +142,26 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
 }
 
 /// Removes the copies that were not merged for long. `now` is in seconds since 1970.
-fn sweep(state: &Path, now: i64) -> io::Result<()> {
-    let all = PrivateDir::open(state, &[DIRECTORY])?;
-    for name in all.directories()? {
-        let root = all.path().join(name);
-        let lock = fs::symlink_metadata(root.join(LOCK_FILE));
-        // Another host may be creating a directory without a lock.
-        if lock.is_ok_and(|lock| now.saturating_sub(lock.mtime()) > RETENTION_SECS)
-            && let Err(error) = remove_tree(&root)
+fn sweep(state: &Path, now: i64) {
+    let all = PrivateDir::open(state, &[DIRECTORY]).and_then(|all| all.directories());
+    let is_old = |lock: &File| {
+        let found = lock.metadata();
+        found.is_ok_and(|found| now.saturating_sub(found.mtime()) > RETENTION_SECS)
+    };
+    for name in all.into_iter().flatten() {
+        let Ok(private) = PrivateDir::open(state, &[DIRECTORY, &name]) else {
+            continue;
+        };
+        // Another host may be creating a directory without a lock, or may hold the lock to merge.
+        let lock = private.read(LOCK_FILE).ok();
+        let lock = lock.filter(|lock| lock.try_lock().is_ok());
+        if let Some(_lock) = lock.filter(is_old)
+            && let Err(error) = remove_tree(private.path())
         {
-            tracing::warn!(%error, root = %root.display(), "an old copy of git's configuration cannot be removed");
+            let root = private.path().display();
+            tracing::warn!(%error, %root, "an old copy of git's configuration cannot be removed");
         }
     }
-    Ok(())
 }
 
 /// Opens the directory of the copy.

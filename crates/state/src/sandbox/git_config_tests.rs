@@ -3,7 +3,6 @@
 use super::*;
 use agent_bash_core::sandbox::{Network, WriteLevel};
 use agent_bash_sandbox::PathIdentity;
-use std::fs::File;
 use tempfile::TempDir;
 
 /// The configuration before each test.
@@ -466,11 +465,12 @@ fn unused_copy_is_removed_when_another_one_is_created() {
         };
         redirected(&plan, &workspace, &[], &root.join("state")).unwrap()
     };
+    let lock = repository.redirected.directory.with_file_name(LOCK_FILE);
     let aged = || {
-        let copy = repository.redirected.directory.parent().unwrap();
-        let lock = File::options().write(true).open(copy.join(LOCK_FILE));
+        let lock = File::options().write(true).open(&lock).unwrap();
         let old = std::time::SystemTime::UNIX_EPOCH;
-        lock.unwrap().set_modified(old).unwrap();
+        lock.set_modified(old).unwrap();
+        lock
     };
     aged();
     // A merge is a use.
@@ -480,7 +480,12 @@ fn unused_copy_is_removed_when_another_one_is_created() {
     aged();
     assert_eq!(created("other"), other);
     assert!(repository.copy().exists(), "no copy was created");
+    let merging = aged();
+    merging.lock().unwrap();
     created("third");
+    assert!(repository.copy().exists(), "another host merges");
+    drop(merging);
+    created("fourth");
     assert!(!repository.copy().exists());
     assert!(other.directory.exists());
 }

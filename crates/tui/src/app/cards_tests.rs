@@ -1,6 +1,6 @@
 use super::*;
 use crate::app::running::tests::starts;
-use crate::app::tests::{NOW, app, ended, enters, letter, press};
+use crate::app::tests::{NOW, app, end_call, ended, enters, letter, press};
 use agent_bash::Escalation;
 use agent_bash::core::sandbox::SandboxLevel;
 use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -67,8 +67,7 @@ fn card_run_again_by_a_key_loses_the_selection() {
         app.take_effects();
         let (before, mut last) = (app.call, call);
         if let Some(again) = before {
-            ended(&mut app, again);
-            app.take_effects();
+            end_call(&mut app);
             last = again;
         }
         press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
@@ -111,8 +110,7 @@ fn bang_card_is_folded_too() {
 fn typing_ends_the_selection() {
     let mut app = app(None);
     enters(&mut app, "make");
-    let call = app.call.unwrap();
-    ended(&mut app, call);
+    end_call(&mut app);
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
     assert!(app.focused_card().is_some());
     letter(&mut app, 'l', NOW);
@@ -121,15 +119,28 @@ fn typing_ends_the_selection() {
         starts(&press(&mut app, KeyCode::Enter, KeyModifiers::NONE)),
         ["ls"]
     );
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    app.take_effects();
+    end_call(&mut app);
     // Otherwise `e` and `y` would be keys of the card, and another command would run than the typed
     // one.
     for c in "echo y".chars() {
         letter(&mut app, c, NOW);
     }
     assert_eq!(app.prompt.text(), "echo y");
+}
+
+/// An app with a selected card, whose command has ended. `print` changes its output.
+fn app_with_output(print: impl FnOnce(&mut OutputText)) -> App {
+    let mut app = app(None);
+    enters(&mut app, "make");
+    let call = app.call.unwrap();
+    app.transcript.change(call, |entry| {
+        if let Card::Tool(card) = &mut entry.card {
+            print(&mut card.output);
+        }
+    });
+    end_call(&mut app);
+    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    app
 }
 
 /// Presses the mouse in a row.
@@ -149,8 +160,7 @@ fn drawn_app() -> (App, EntryId) {
     let mut app = app(None);
     enters(&mut app, "ls");
     let call = app.call.unwrap();
-    ended(&mut app, call);
-    app.take_effects();
+    end_call(&mut app);
     let mut terminal = Terminal::new(TestBackend::new(40, 20)).unwrap();
     terminal
         .draw(|frame| crate::draw::draw(&mut app, frame, NOW))
@@ -181,31 +191,16 @@ fn copy_message_names_the_copied_part_of_the_output() {
         ("b\n", 7, "copied the end of the output"),
         ("", 0, "there is nothing to copy"),
     ] {
-        let mut app = app(None);
-        enters(&mut app, "make");
-        let call = app.call.unwrap();
-        app.transcript.change(call, |entry| {
-            if let Card::Tool(card) = &mut entry.card {
-                card.output.skip_lines(dropped);
-                card.output.push(printed.as_bytes());
-            }
+        let mut app = app_with_output(|output| {
+            output.skip_lines(dropped);
+            output.push(printed.as_bytes());
         });
-        ended(&mut app, call);
-        press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
         letter(&mut app, 'y', NOW);
         assert_eq!(app.message.as_deref(), Some(want));
     }
     // More than terminals accept.
-    let mut app = app(None);
-    enters(&mut app, "make");
-    let call = app.call.unwrap();
-    app.transcript.change(call, |entry| {
-        if let Card::Tool(card) = &mut entry.card {
-            card.output.push("123456789\n".repeat(10_000).as_bytes());
-        }
-    });
-    ended(&mut app, call);
-    press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
+    let many = "123456789\n".repeat(10_000);
+    let mut app = app_with_output(|output| output.push(many.as_bytes()));
     letter(&mut app, 'y', NOW);
     assert_eq!(
         app.message.as_deref(),
@@ -248,10 +243,8 @@ fn trial_is_not_run_for_real_by_a_key_of_its_card() {
         app.sandbox.level = SandboxLevel::ReadOnly;
         app.handle_event(&Event::Paste("rm x".to_owned()), NOW);
         press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
-        let call = app.call.unwrap();
-        ended(&mut app, call);
+        end_call(&mut app);
         press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-        app.take_effects();
         let effects = key(&mut app);
         let mut started = Vec::new();
         for effect in effects {

@@ -1,4 +1,6 @@
-use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
+use super::super::tests::{
+    NOW, app, end_call, ended_as, ended_with, enters, letter, press, succeeded,
+};
 use super::super::*;
 use crate::action_outcome::ActionOutcome;
 use crate::change_actions::{self, ProposedAction};
@@ -24,12 +26,7 @@ fn app_with(set: Changes) -> (App, EntryId) {
     let entry = app.call.unwrap();
     let mut result = succeeded();
     result.changes = Some(set);
-    let end = ended_as(result);
-    app.update(Msg::Ended {
-        entry,
-        end,
-        now: NOW,
-    });
+    ended_with(&mut app, entry, ended_as(result));
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
     app.take_effects();
     (app, entry)
@@ -44,6 +41,43 @@ fn receive(app: &mut App, entry: EntryId, done: ChangeWorkResult) {
         now,
     };
     app.update(msg);
+}
+
+/// Receives the outcome of an action: refused in its plan, or carried out.
+fn receive_outcome(app: &mut App, entry: EntryId, outcome: ActionOutcome) {
+    let outcome = Box::new(outcome);
+    let done = if outcome.refused {
+        ChangeWorkResult::Planned(Err(outcome))
+    } else {
+        ChangeWorkResult::ActionDone(outcome)
+    };
+    receive(app, entry, done);
+}
+
+/// The action that these effects plan.
+fn planned(effects: &[Effect]) -> Option<ChangesAct> {
+    match effects {
+        [
+            Effect::Changes {
+                work: ChangeWork::Plan(act),
+                ..
+            },
+        ] => Some(*act),
+        _ => None,
+    }
+}
+
+/// A change set of a background process of the card's command.
+fn background(id: u64, state: ChangesState) -> (Changes, bool) {
+    let mut background = set(state, ChangesBy::Trace);
+    background.id = ChangesId(id);
+    (background, false)
+}
+
+/// A change set of a background process that changed another file than the command.
+fn other_file(id: u64, state: ChangesState) -> (Changes, bool) {
+    let file = FileChange::new(FileName::new("b"), Change::Changed);
+    (background(id, state).0.with_files([file]), false)
 }
 
 fn proposed(act: ChangesAct) -> Box<ProposedAction> {
@@ -76,7 +110,7 @@ fn keys_of_a_selected_card_carry_out_available_actions() {
             let (mut app, _) = app_with(set(state, by));
             let effects = letter(&mut app, key, NOW);
             let is_its = keys.contains(key);
-            let looks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Plan(wanted), .. }] if *wanted == act);
+            let looks = planned(&effects) == Some(act);
             assert_eq!(looks, is_its, "{key} {state:?}: {effects:?}");
             assert!(app.prompt.is_empty(), "{key} is not typed");
             assert_eq!(
@@ -170,11 +204,8 @@ fn action_is_carried_out_only_after_its_question_was_shown_and_confirmed() {
         // While the plan is made, and until the question was shown for a while, no key answers.
         assert!(letter(&mut app, 'u', NOW).is_empty(), "one at a time");
         app.prompt.clear();
-        receive(
-            &mut app,
-            entry,
-            ChangeWorkResult::Planned(Ok(proposed(ChangesAct::Undo))),
-        );
+        let plan = ChangeWorkResult::Planned(Ok(proposed(ChangesAct::Undo)));
+        receive(&mut app, entry, plan);
         assert!(letter(&mut app, key, Duration::from_millis(500)).is_empty());
         let effects = letter(&mut app, key, later);
         let acts = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Act(wanted), .. }] if wanted.act == ChangesAct::Undo);
@@ -192,19 +223,12 @@ fn action_is_carried_out_only_after_its_question_was_shown_and_confirmed() {
                 refused: false,
                 ..ActionOutcome::default()
             };
-            receive(
-                &mut app,
-                entry,
-                ChangeWorkResult::ActionDone(Box::new(outcome)),
-            );
+            receive_outcome(&mut app, entry, outcome);
             let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
             assert_eq!(changes.set.state, ChangesState::Undone);
             assert_eq!(changes.outcome, ["[Undone: 1 file as before call 7.]"]);
             let effects = letter(&mut app, 'r', later);
-            assert!(
-                matches!(&effects[..], [Effect::Changes { .. }]),
-                "{effects:?}"
-            );
+            assert_eq!(planned(&effects), Some(ChangesAct::Redo), "{effects:?}");
         }
     }
 }
@@ -223,12 +247,7 @@ fn partial_undo_is_shown_until_another_action() {
             refused,
             ..ActionOutcome::default()
         };
-        let done = if refused {
-            ChangeWorkResult::Planned(Err(Box::new(outcome)))
-        } else {
-            ChangeWorkResult::ActionDone(Box::new(outcome))
-        };
-        receive(app, entry, done);
+        receive_outcome(app, entry, outcome);
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
         (changes.outcome.clone(), changes.action_lines.clone())
     };
@@ -238,8 +257,7 @@ fn partial_undo_is_shown_until_another_action() {
     for act in [ChangesAct::Undo, ChangesAct::Redo] {
         let key = change_actions::key(act);
         let effects = letter(&mut app, key, NOW);
-        let looks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Plan(wanted), .. }] if *wanted == act);
-        assert!(looks, "{key}: {effects:?}");
+        assert_eq!(planned(&effects), Some(act), "{key}: {effects:?}");
         assert_eq!(outcome(&mut app, not, true), (line(undone), line(not)));
     }
     let again = "[Done again: 5 files]";
@@ -257,11 +275,7 @@ fn refusal_is_shown_on_the_card() {
         is_stale: true,
         ..ActionOutcome::default()
     };
-    receive(
-        &mut app,
-        entry,
-        ChangeWorkResult::Planned(Err(Box::new(outcome))),
-    );
+    receive_outcome(&mut app, entry, outcome);
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     assert!(changes.refused);
     assert_eq!(
@@ -269,21 +283,13 @@ fn refusal_is_shown_on_the_card() {
         ["[Trial 7 not applied]", super::TRY_AGAIN_HINT]
     );
     assert_eq!(changes.set.state, ChangesState::Held);
-    let effects = letter(&mut app, 'd', NOW);
-    assert!(
-        matches!(&effects[..], [Effect::Changes { .. }]),
-        "it can be tried again"
-    );
+    let again = planned(&letter(&mut app, 'd', NOW));
+    assert_eq!(again, Some(ChangesAct::Discard), "it can be tried again");
 }
 
 /// Later changes are undone before the first ones, and redone after them.
 #[test]
 fn keys_of_a_card_include_the_changes_of_its_background_processes() {
-    let background = |id, state| {
-        let mut background = set(state, ChangesBy::Trace);
-        background.id = ChangesId(id);
-        (background, false)
-    };
     let wanted = |effects: &[Effect]| match effects {
         [
             Effect::Changes {
@@ -305,19 +311,15 @@ fn keys_of_a_card_include_the_changes_of_its_background_processes() {
         _ => Vec::new(),
     };
     let (done, undone) = (ChangesState::Done, ChangesState::Undone);
-    let other = |id, state| {
-        let file = FileChange::new(FileName::new("b"), Change::Changed);
-        (background(id, state).0.with_files([file]), false)
-    };
     let running = ChangesState::Running;
     let (both, none) = (vec![background(8, done), background(9, done)], vec![]);
     for (own, sets, undo, redo) in [
         (done, both, vec![9, 8], none.clone()),
         // The call's own change set, which touches other files than the running process.
-        (done, vec![other(8, running)], vec![7], none.clone()),
+        (done, vec![other_file(8, running)], vec![7], none.clone()),
         (
             done,
-            vec![background(8, done), other(9, running)],
+            vec![background(8, done), other_file(9, running)],
             vec![8],
             none.clone(),
         ),
@@ -361,11 +363,7 @@ fn keys_of_a_card_include_the_changes_of_its_background_processes() {
         lines: Vec::new(),
         ..ActionOutcome::default()
     };
-    receive(
-        &mut app,
-        entry,
-        ChangeWorkResult::ActionDone(Box::new(outcome)),
-    );
+    receive_outcome(&mut app, entry, outcome);
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     assert_eq!(
         (changes.set.id.0, changes.background[0].0.state),
@@ -378,15 +376,6 @@ fn keys_of_a_card_include_the_changes_of_its_background_processes() {
 #[test]
 fn running_process_must_end_before_an_undo() {
     let (done, running) = (ChangesState::Done, ChangesState::Running);
-    let background = |id, state| {
-        let mut background = set(state, ChangesBy::Trace);
-        background.id = ChangesId(id);
-        (background, false)
-    };
-    let other = |id, state| {
-        let file = FileChange::new(FileName::new("b"), Change::Changed);
-        (background(id, state).0.with_files([file]), false)
-    };
     let empty = Changes::new(ChangesId(7), done, ChangesBy::Trace, "/p");
     let (mut app, entry) = app_with(empty);
     let with_survivors = vec![background(8, ChangesState::Running)];
@@ -397,7 +386,7 @@ fn running_process_must_end_before_an_undo() {
     let (mut app, entry) = app_with(set(done, ChangesBy::Trace));
     for (sets, is_shown) in [
         (vec![background(8, done)], false),
-        (vec![background(8, done), other(9, running)], true),
+        (vec![background(8, done), other_file(9, running)], true),
     ] {
         app.transcript.set_background_changes(entry, sets);
         letter(&mut app, 'u', NOW);
@@ -406,11 +395,7 @@ fn running_process_must_end_before_an_undo() {
             refused: true,
             ..ActionOutcome::default()
         };
-        receive(
-            &mut app,
-            entry,
-            ChangeWorkResult::Planned(Err(Box::new(outcome))),
-        );
+        receive_outcome(&mut app, entry, outcome);
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
         let is_hint_shown = changes
             .action_lines
@@ -437,16 +422,7 @@ fn diff_of_a_selected_card_opens_and_has_the_keys_of_the_card() {
     receive(&mut app, entry, ChangeWorkResult::Diff(Ok(Vec::new())));
     assert!(letter(&mut app, 'x', NOW).is_empty() && app.diff.is_some());
     let effects = letter(&mut app, 'u', NOW);
-    assert!(
-        matches!(
-            &effects[..],
-            [Effect::Changes {
-                work: ChangeWork::Plan(_),
-                ..
-            }]
-        ),
-        "{effects:?}"
-    );
+    assert_eq!(planned(&effects), Some(ChangesAct::Undo), "{effects:?}");
     letter(&mut app, 'q', NOW);
     assert!(app.diff.is_none() && app.prompt.is_empty());
     // Discarded changes have no diff.
@@ -468,28 +444,19 @@ fn several_background_change_sets_are_one_action() {
     let question =
         "Undo the other later changes of the background process (changes 119, 121, 123)?";
     assert_eq!(proposed.title(), question);
-    let background = |id, state| {
-        let mut background = set(state, ChangesBy::Trace);
-        background.id = ChangesId(id);
-        background
-    };
     let (done, undone) = (ChangesState::Done, ChangesState::Undone);
     let (mut app, entry) = app_with(set(done, ChangesBy::Trace));
-    let all = [119, 121].map(|id| (background(id, done), false)).to_vec();
+    let all = [119, 121].map(|id| background(id, done)).to_vec();
     app.transcript.set_background_changes(entry, all);
     let line = |text: &str| vec![text.to_owned()];
     let (outcome, not_done) = ("[Undone: 1 file]", "[Not undone: a was changed since.]");
     let of_both = ActionOutcome {
-        sets: vec![background(121, undone), background(119, done)],
+        sets: vec![background(121, undone).0, background(119, done).0],
         lines: line(outcome),
         not_done: line(not_done),
         ..ActionOutcome::default()
     };
-    receive(
-        &mut app,
-        entry,
-        ChangeWorkResult::ActionDone(Box::new(of_both)),
-    );
+    receive_outcome(&mut app, entry, of_both);
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     let states: Vec<_> = changes.sets().map(|set| set.state).collect();
     assert_eq!(states, [done, done, undone]);
@@ -522,14 +489,7 @@ fn trial_decided_elsewhere_is_no_longer_undecided() {
         // After every command, and when the card is selected.
         press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
         enters(&mut app, "agent-bash changes");
-        let call = app.call.unwrap();
-        let (end, now) = (ended_as(succeeded()), NOW);
-        app.update(Msg::Ended {
-            entry: call,
-            end,
-            now,
-        });
-        assert_eq!(looks(app.take_effects()), [7]);
+        assert_eq!(looks(end_call(&mut app)), [7]);
         let f6 = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
         assert_eq!(looks(f6), [7]);
         let msg = |set| Msg::Undecided(vec![(entry, set)]);

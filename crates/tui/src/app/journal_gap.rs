@@ -42,10 +42,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Msg;
-    use crate::app::tests::{NOW, app, enters};
-    use crate::transcript::Card;
-    use agent_bash::core::{Status, Timestamp, ToolResult};
+    use crate::app::tests::{app, current_card, ended_as, ended_with, enters, succeeded};
 
     #[test]
     fn gap_in_the_journal_is_reported_once_with_a_hint() {
@@ -61,26 +58,19 @@ mod tests {
         ] {
             enters(&mut app, "x");
             let entry = app.call.unwrap();
-            let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
+            let mut result = succeeded();
             let failed = why.map(|why| NoticeKind::JournalFailed {
                 reason: why.to_owned(),
             });
             result.notices.extend(failed.map(Into::into));
-            let end = CallEnd::Tool {
-                result: Box::new(result),
-                refused: None,
-            };
-            let now = NOW;
-            app.update(Msg::Ended { entry, end, now });
-            let Card::Tool(card) = &app.transcript.get(entry).unwrap().card else {
-                panic!("it has another card");
-            };
-            let offered = card.footer.iter().find_map(|line| match line {
+            ended_with(&mut app, entry, ended_as(result));
+            let footer = &current_card(&app).footer;
+            let offered = footer.iter().find_map(|line| match line {
                 FooterLine::Offer(text) => Some(text.as_str()),
                 _ => None,
             });
             assert_eq!(offered, want, "{why:?}");
-            assert_eq!(card.footer.len(), if want.is_some() { 2 } else { 0 });
+            assert_eq!(footer.len(), if want.is_some() { 2 } else { 0 });
         }
     }
 }

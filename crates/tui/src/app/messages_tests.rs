@@ -1,5 +1,5 @@
 use super::*;
-use crate::app::tests::{NOW, app, ctrl, ended, enters};
+use crate::app::tests::{NOW, app, ctrl, end_call, ended, enters};
 use crate::app::{Effect, Msg};
 use agent_bash::core::Timestamp;
 
@@ -42,9 +42,7 @@ fn quit_message_disappears_when_its_command_has_ended() {
     ended(&mut app, own);
     let message = app.message.as_deref();
     assert_eq!(message, Some("ctrl+d again ends `one` and quits"));
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    app.take_effects();
+    end_call(&mut app);
     assert_eq!(app.message, None);
     assert!(ctrl(&mut app, 'd').is_empty());
     let message = app.message.as_deref();

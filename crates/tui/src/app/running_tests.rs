@@ -1,6 +1,6 @@
 use super::*;
 use crate::app::Msg;
-use crate::app::tests::{NOW, app, ctrl, ended, enters, press};
+use crate::app::tests::{NOW, app, ctrl, current_card, end_call, ended, enters, press, request_of};
 use crate::complete::Commands;
 use agent_bash::core::SessionName;
 use crossterm::event::{Event, KeyCode, KeyModifiers};
@@ -28,27 +28,19 @@ fn calls_queue_behind_the_running_one_and_can_be_taken_back() {
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
     assert_eq!((app.prompt.text().as_str(), app.queue.len()), ("three", 2));
     app.prompt.clear();
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    assert_eq!(starts(&app.take_effects()), ["one"]);
+    assert_eq!(starts(&end_call(&mut app)), ["one"]);
     // After a cancel, the other commands return to the prompt, in order.
     enters(&mut app, "four");
     app.handle_event(&Event::Paste("typed".to_owned()), NOW);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    assert!(starts(&app.take_effects()).is_empty() && app.queue.is_empty());
+    assert!(starts(&end_call(&mut app)).is_empty() && app.queue.is_empty());
     assert_eq!(app.prompt.text(), "two\nfour\ntyped");
 }
 
 #[test]
 fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     let mut app = app(Some(false));
-    let end = |app: &mut App| {
-        let call = app.call.unwrap();
-        ended(app, call);
-        starts(&app.take_effects()).join(",")
-    };
+    let end = |app: &mut App| starts(&end_call(app)).join(",");
     enters(&mut app, "sleep 3");
     enters(&mut app, "vim a");
     enters(&mut app, "ls");
@@ -124,9 +116,7 @@ fn queued_exit_does_not_leave_in_the_middle_of_a_line() {
         enters(&mut app, "sleep 3");
         enters(&mut app, "exit");
         app.handle_event(&Event::Paste("echo dra".to_owned()), NOW);
-        let call = app.call.unwrap();
-        ended(&mut app, call);
-        assert!(!leaves(&app.take_effects()) && app.waits_to_quit());
+        assert!(!leaves(&end_call(&mut app)) && app.waits_to_quit());
         assert_eq!(app.prompt.text(), "echo dra");
         app
     };
@@ -138,9 +128,7 @@ fn queued_exit_does_not_leave_in_the_middle_of_a_line() {
     assert!(!leaves(&effects));
     // A line entered meanwhile queues behind the `exit`, because it was typed later.
     enters(&mut app, "echo later");
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    assert!(leaves(&app.take_effects()));
+    assert!(leaves(&end_call(&mut app)));
     // After the line is cleared, there is nothing left to wait for.
     assert!(leaves(&ctrl(&mut held(), 'c')));
     // The interface does not quit over an open panel either.
@@ -148,9 +136,7 @@ fn queued_exit_does_not_leave_in_the_middle_of_a_line() {
     enters(&mut app, "sleep 3");
     enters(&mut app, "exit");
     press(&mut app, KeyCode::F(1), KeyModifiers::NONE);
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    assert!(!leaves(&app.take_effects()));
+    assert!(!leaves(&end_call(&mut app)));
     assert!(leaves(&press(&mut app, KeyCode::Esc, KeyModifiers::NONE)));
 }
 
@@ -221,9 +207,7 @@ fn command_is_run_again_on_a_terminal_even_while_it_runs() {
         effects[..],
         [Effect::ReplaceCall { gently: false }]
     ));
-    let call = app.call.unwrap();
-    ended(&mut app, call);
-    let effects = app.take_effects();
+    let effects = end_call(&mut app);
     let [Effect::Call { request, .. }, ..] = &effects[..] else {
         panic!("{effects:?}");
     };
@@ -236,9 +220,7 @@ fn line_is_run_on_a_terminal_rather_than_the_last_command() {
     started(&mut app, "ls");
     app.handle_event(&Event::Paste("top".to_owned()), NOW);
     let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
-    let [Effect::Call { request, .. }] = &effects[..] else {
-        panic!("{effects:?}");
-    };
+    let request = request_of(&effects);
     assert_eq!((request.command.as_str(), request.pty), ("top", Some(true)));
     assert!(app.prompt.is_empty());
     // Another line queues meanwhile, and does not cancel the command.
@@ -272,8 +254,7 @@ fn queued_trial_stays_a_trial_when_taken_back() {
     app.handle_event(&Event::Paste("rm x".to_owned()), NOW);
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    let call = app.call.unwrap();
-    ended(&mut app, call);
+    end_call(&mut app);
     assert!(app.prompt.is_trial && app.prompt.text() == "ls\nrm x");
 }
 
@@ -284,10 +265,7 @@ fn card_of_a_trial_says_that_background_processes_end_with_it() {
         let mut app = app(Some(false));
         app.handle_event(&Event::Paste(line.to_owned()), NOW);
         press(&mut app, key, KeyModifiers::NONE);
-        match &app.transcript.current().unwrap().card {
-            Card::Tool(card) => card.host_lines.clone(),
-            _ => Vec::new(),
-        }
+        current_card(&app).host_lines.clone()
     };
     let line = "sleep 60 & echo bg > bg.txt";
     let left = format!("{BACKGROUND_TRIAL_NOTE}: sleep 60");
@@ -299,10 +277,7 @@ fn card_of_a_trial_says_that_background_processes_end_with_it() {
 
 #[test]
 fn commands_use_the_persistent_shell_or_say_why_not() {
-    let message = |app: &App| match &app.transcript.current().unwrap().card {
-        Card::Tool(card) => card.host_lines.clone(),
-        _ => Vec::new(),
-    };
+    let message = |app: &App| current_card(app).host_lines.clone();
     let mut app = app(Some(false));
     started(&mut app, "cd src");
     assert_eq!(message(&app).len(), 1, "without a shell that stays");
@@ -332,11 +307,9 @@ fn commands_start_in_a_parent_of_a_missing_directory() {
             (request.session, request.cwd.as_deref()),
             (shell, Some("/"))
         );
-        let Card::Tool(card) = &app.transcript.current().unwrap().card else {
-            panic!("it has another card");
-        };
         let message = FooterLine::Notice("/p cannot be entered: this starts in /".to_owned());
-        assert!(card.host_lines.contains(&message), "{:?}", card.host_lines);
+        let lines = &current_card(&app).host_lines;
+        assert!(lines.contains(&message), "{lines:?}");
     }
 }
 
@@ -420,11 +393,8 @@ fn lost_shell_state_is_reported_if_the_shell_is_not_persistent() {
         let mut app = app(Some(false));
         app.shell = Some(SessionName("prompt".to_owned()));
         enters(&mut app, line);
-        let entry = app.transcript.current();
-        let Some(Card::Tool(card)) = entry.map(|entry| &entry.card) else {
-            panic!("no card");
-        };
-        let message = card.host_lines.iter().filter_map(|aside| match aside {
+        let lines = current_card(&app).host_lines.iter();
+        let message = lines.filter_map(|line| match line {
             FooterLine::Notice(message) => message.split_once(" for this line only: "),
             _ => None,
         });

@@ -3,8 +3,7 @@
 
 use super::candidate::{Candidate, NamePrefix};
 use agent_bash::core::words;
-use std::fs::File;
-use std::io::Read as _;
+use agent_bash_os::read_regular_text;
 use std::path::Path;
 
 /// Makefiles, in the order in which `make` looks for them.
@@ -32,18 +31,8 @@ pub(super) fn complete(
     if !is_make || has_unsupported_option || prefix.written.starts_with('-') {
         return None;
     }
-    let file = MAKEFILE_NAMES.iter().find_map(|name| {
-        let file = directory.join(name);
-        // Reading a pipe would never end.
-        file.is_file().then_some(file)
-    })?;
-    let mut text = Vec::new();
-    File::open(file)
-        .ok()?
-        .take(MAX_MAKEFILE_BYTES)
-        .read_to_end(&mut text)
-        .ok()?;
-    let text = String::from_utf8_lossy(&text);
+    let mut files = MAKEFILE_NAMES.iter().map(|name| directory.join(name));
+    let text = files.find_map(|file| read_regular_text(&file, MAX_MAKEFILE_BYTES))?;
     let targets = prefix.matching(targets(&text));
     // A word with `/` or `.` that matches no target may be a file: pattern rules can make any file.
     (!targets.is_empty() || !prefix.written.contains(['/', '.'])).then_some(targets)

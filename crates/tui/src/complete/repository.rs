@@ -1,9 +1,10 @@
 //! Names in the repository of a directory, read from its files without starting a process.
 
 use super::candidate::MAX_CANDIDATES;
+use crate::prompt_directory::git_directory;
+use agent_bash_os::read_regular_text;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of bytes read of a file.
@@ -11,7 +12,7 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The names of references of these kinds (`refs/heads/`), without the kind.
 pub(super) fn reference_names(directory: &Path, kinds: &[&str]) -> Vec<String> {
-    let Some(git) = git_directory(directory) else {
+    let Some(git) = common_git_directory(directory) else {
         return Vec::new();
     };
     let mut names = Vec::new();
@@ -38,7 +39,7 @@ pub(super) fn reference_names(directory: &Path, kinds: &[&str]) -> Vec<String> {
 
 /// The names of the remote repositories in the configuration.
 pub(super) fn remotes(directory: &Path) -> Vec<String> {
-    let git = git_directory(directory).unwrap_or_default();
+    let git = common_git_directory(directory).unwrap_or_default();
     let config = text(&git.join("config")).unwrap_or_default();
     let name = |line: &str| {
         let name = line.trim_start().strip_prefix("[remote \"")?;
@@ -70,34 +71,15 @@ fn add_loose_references(directory: &Path, above: &str, names: &mut Vec<String>) 
 }
 
 /// The directory with the references of the repository that contains `directory`.
-fn git_directory(directory: &Path) -> Option<PathBuf> {
-    let (above, dot_git) = directory.ancestors().find_map(|above| {
-        let dot_git = above.join(".git");
-        dot_git
-            .symlink_metadata()
-            .is_ok()
-            .then_some((above, dot_git))
-    })?;
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    // In a worktree, `.git` is a file with the path of the worktree's git directory. There,
-    // `commondir` has the path of the common git directory.
-    let link = text(&dot_git)?;
-    let worktree_git = above.join(link.strip_prefix("gitdir:")?.trim());
-    match text(&worktree_git.join("commondir")) {
-        Some(common) => Some(worktree_git.join(common.trim())),
-        None => Some(worktree_git),
+fn common_git_directory(directory: &Path) -> Option<PathBuf> {
+    let git = git_directory(directory)?;
+    // In a linked worktree, `commondir` has the path of the directory that all worktrees share.
+    match text(&git.join("commondir")) {
+        Some(common) => Some(git.join(common.trim())),
+        None => Some(git),
     }
 }
 
-/// Returns the start of a regular file's text. Reading a FIFO would never end.
 fn text(path: &Path) -> Option<String> {
-    if !path.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    let file = File::open(path).ok()?;
-    file.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    read_regular_text(path, MAX_FILE_BYTES)
 }

@@ -38,17 +38,10 @@ impl EventLoop {
             return;
         }
         self.input_paused_until = Some(self.clock.now() + TYPE_AHEAD_WAIT);
-        let is_bang = parse_bang(&before).is_some();
-        let directory = if is_bang {
-            self.session.user_cwd()
-        } else {
-            self.app.directory.directory.clone()
-        };
-        let user_shell = SessionName(USER_SHELL.to_owned());
-        let shell = if is_bang {
-            Some(user_shell)
-        } else {
-            self.app.shell.clone()
+        let directory = self.directory_of(&before);
+        let shell = match parse_bang(&before) {
+            Some(_) => Some(SessionName(USER_SHELL.to_owned())),
+            None => self.app.shell.clone(),
         };
         let is_variable = typed_variable(&before).is_some();
         let known = self.app.prompt.commands.as_deref();
@@ -93,11 +86,7 @@ impl EventLoop {
         if self.session.remote_host().is_some() || self.looking_up.swap(true, Ordering::AcqRel) {
             return;
         }
-        let directory = if parse_bang(&self.app.prompt.text()).is_some() {
-            self.session.user_cwd()
-        } else {
-            self.app.directory.directory.clone()
-        };
+        let directory = self.directory_of(&self.app.prompt.text());
         let home = self.session.host().home.clone();
         let (busy, sender) = (Arc::clone(&self.looking_up), self.sender.clone());
         tokio::task::spawn_blocking(move || {
@@ -140,6 +129,14 @@ impl EventLoop {
                 Err(notice) => drop(sender.send(Msg::ConfigurationFailed(notice.text))),
             }
         });
+    }
+
+    /// The working directory of a typed line.
+    pub(super) fn directory_of(&self, line: &str) -> PathBuf {
+        match parse_bang(line) {
+            Some(_) => self.session.user_cwd(),
+            None => self.app.directory.directory.clone(),
+        }
     }
 
     /// The directories of the host's `PATH`.

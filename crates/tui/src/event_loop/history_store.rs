@@ -6,7 +6,6 @@ use crate::calls::CallEnd;
 use crate::history_search::HistorySearch;
 use crate::transcript::EntryId;
 use agent_bash::journals::HistoryEntry;
-use agent_bash::session::parse_bang;
 
 impl EventLoop {
     /// Carries out effects of the prompt.
@@ -23,12 +22,7 @@ impl EventLoop {
 
     /// Stores a typed command that has started, or will never start.
     fn add_typed(&mut self, entry: Option<EntryId>, command: String) {
-        let is_bang = parse_bang(&command).is_some();
-        let directory = if is_bang {
-            self.session.user_cwd()
-        } else {
-            self.app.directory.directory.clone()
-        };
+        let directory = self.directory_of(&command);
         let typed = HistoryEntry {
             at: self.history.typed_at(&*self.clock),
             command,

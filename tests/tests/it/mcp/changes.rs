@@ -51,7 +51,10 @@ fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
     );
     call(&mut server, "bash", &json!({"command": "true"}))?;
     let list = changes(&mut server, &json!({"action": "list"}))?;
-    assert_eq!(text(&list), "1  done  1 changed, 1 deleted\n");
+    assert_eq!(
+        text(&list),
+        "1  done  1 changed, 1 deleted  rm old; echo b >> kept\n"
+    );
     let show = changes(&mut server, &json!({"action": "show", "id": "1"}))?;
     assert!(text(&show).contains("  deleted   old\n"), "{show}");
     assert_eq!(show["structuredContent"]["changes"]["counts"]["deleted"], 1);
@@ -140,7 +143,7 @@ fn model_commits_a_trial_only_if_the_setting_allows_it() -> Result<()> {
                 assert_eq!(answer["isError"], true);
                 let printed = text(&answer);
                 assert!(printed.contains(why), "{printed}");
-                assert!(printed.contains("The user can commit trial 1 of the conversation mcp-"));
+                assert!(printed.contains("by `agent-bash changes commit 1 --state mcp-"));
                 // The refusal names only trials that the model could not run anyway.
                 assert!(!printed.contains("commit 1"), "{printed}");
                 // A discard needs no permission to commit.
@@ -231,9 +234,7 @@ fn commit_by_the_model_asks_the_user() -> Result<()> {
             None => assert_eq!(text(done), "[Trial 1 applied: 1 created, 1 deleted.]"),
             Some(why) => {
                 assert!(text(done).contains(why), "{done}");
-                assert!(
-                    text(done).contains("The user can commit trial 1 of the conversation mcp-")
-                );
+                assert!(text(done).contains("by `agent-bash changes commit 1 --state mcp-"));
             }
         }
         assert!(server.end()?.status.success());

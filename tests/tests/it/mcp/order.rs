@@ -54,13 +54,16 @@ fn id_in_flight_cannot_be_reused() -> Result<()> {
             json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
         };
         let next = |server: &ServerClient| server.next_where(SOON, |line| line["id"] == id);
-        server.send(&call("read -t 600 < <(sleep 0.3); echo first"))?;
+        let go = world.cwd().join(id.to_string().replace('"', ""));
+        let until = format!("until [ -e {} ]; do sleep 0.02; done", go.display());
+        server.send(&call(&format!("{until}; echo first")))?;
         server.send(&call("echo second"))?;
         let refused = next(&server)?;
         let error = refused["error"]["message"].as_str();
         let error = error.with_context(|| refused.to_string())?;
         assert!(error.contains("is in flight"), "{error}");
         assert_eq!(refused["error"]["code"], -32600);
+        std::fs::write(go, "")?;
         assert_eq!(text(&next(&server)?["result"]), "first\n");
         for _ in 0..20 {
             server.send(&call("echo third"))?;

@@ -165,13 +165,14 @@ fn keys_and_sizes_need_a_terminal() -> Result<()> {
 fn call_that_waits_has_no_handle_and_no_time_limit() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "50ms")?;
-    let script = "sleep 0.5; echo done";
-    let moved = call(&mut server, "bash", &json!({"command": script}))?;
+    let until = "until [ -e go ]; do sleep 0.02; done; echo done";
+    let moved = call(&mut server, "bash", &json!({"command": until}))?;
     ensure!(text(&moved).contains("goes on as call-1"), "{moved}");
+    std::fs::write(world.cwd().join("go"), "")?;
     let waited = call(
         &mut server,
         "bash",
-        &json!({"command": script, "wait": true}),
+        &json!({"command": "sleep 0.5; echo done", "wait": true}),
     )?;
     ensure!(text(&waited) == "done\n", "{waited}");
     call(

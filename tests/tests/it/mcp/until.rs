@@ -57,6 +57,38 @@ fn output_of_a_job_is_awaited_until_a_condition_is_met() -> Result<()> {
     Ok(())
 }
 
+/// A server whose output goes elsewhere is a job without a stored output: the model can wait for
+/// its port, and reads whether it runs.
+#[test]
+fn survivor_without_stored_output_is_awaited_and_described() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, "0")?;
+    let script = "misbehave listen port >/dev/null 2>&1 & until [ -s port ]; do sleep 0.02; done";
+    call(&mut server, "bash", &json!({"command": script}))?;
+    let port: u16 = std::fs::read_to_string(world.cwd().join("port"))?.parse()?;
+    let until = json!({"job": "1", "until": {"port": port}, "wait": 50});
+    let shown = call(&mut server, "bash_output", &until)?;
+    ensure!(
+        text(&shown).starts_with("[Job 1 is running")
+            && text(&shown).contains(&format!("127.0.0.1:{port} answers"))
+            && text(&shown).ends_with(" Its output is not stored.]"),
+        "{shown}"
+    );
+    ensure!(shown["isError"] != true, "{shown}");
+    // The output of a background job is stored.
+    let background = json!({"command": "echo stored", "mode": "background"});
+    call(&mut server, "bash", &background)?;
+    let stored = call(&mut server, "bash_output", &json!({"job": "2", "wait": 50}))?;
+    ensure!(
+        text(&stored).starts_with("stored\n") && !text(&stored).contains("not stored"),
+        "{stored}"
+    );
+    call(&mut server, "bash_kill", &json!({"job": "1"}))?;
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
 #[test]
 fn output_of_a_call_with_a_handle_is_awaited_until_a_condition_is_met() -> Result<()> {
     let world = world()?;

@@ -242,3 +242,25 @@ fn turn_is_previewed_undone_and_redone_as_one() -> Result<()> {
     }
     Ok(())
 }
+
+/// If each file of a change set was changed since, the change set is skipped: the text names its
+/// file, and not the change set as undone.
+#[test]
+fn partial_undo_of_all_names_files_of_skipped_change_sets() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, "ask")?;
+    for name in ["a", "b", "c"] {
+        run(&mut server, &json!(format!("echo {name} > {name}")))?;
+    }
+    fs::write(world.cwd().join("b"), "theirs\n")?;
+    let partial = json!({"type": "changes.undo_all", "since": 1, "partial": true});
+    let undone = data(&mut server, partial)?;
+    assert_eq!(
+        undone["text"],
+        "[Undone: 2 files of changes 3, 1.]\nleft as it is, as it was changed since: b"
+    );
+    assert_eq!(undone["sets"], json!(["3", "1"]));
+    let exists = |name: &str| world.cwd().join(name).exists();
+    assert!(!exists("a") && exists("b") && !exists("c"));
+    Ok(())
+}

@@ -60,15 +60,18 @@ fn calls_of_one_session_run_in_sending_order() -> Result<()> {
     }
     // A turn begins before the command after it; of two commands the first one runs.
     for id in 0..10 {
+        let go = cwd.join(format!("go{id}"));
+        let until = format!("until [ -e {} ]; do sleep 0.02; done", go.display());
         let lines = format!(
             "{}\n{}\n{}\n",
             json!({"type": "session.begin_turn"}),
-            json!({"id": "first", "type": "bash", "command": "sleep 0.3; echo first"}),
+            json!({"id": "first", "type": "bash", "command": format!("{until}; echo first")}),
             json!({"id": "second", "type": "bash", "command": "echo second"}),
         );
         server.send_bytes(lines.as_bytes())?;
         let refused = answer(&server, &json!("second"))?;
         assert_eq!(refused["success"], false, "{id}: {refused}");
+        std::fs::write(go, "")?;
         let ran = answer(&server, &json!("first"))?;
         assert_eq!(ran["data"]["output"], "first\n", "{id}: {ran}");
         let held = data(&mut server, json!({"type": "session.end_turn"}))?;
@@ -107,7 +110,9 @@ fn id_in_flight_cannot_be_reused() -> Result<()> {
     let mut server = server(&world)?;
     for id in [json!(7), json!("seven")] {
         let call = |command: &str| json!({"id": id, "type": "tool_call", "request": command});
-        server.send(&call("read -t 600 < <(sleep 0.3); echo first"))?;
+        let go = world.cwd().join(id.to_string().replace('"', ""));
+        let until = format!("until [ -e {} ]; do sleep 0.02; done", go.display());
+        server.send(&call(&format!("{until}; echo first")))?;
         server.send(&call("echo second"))?;
         let refused = server.next(SOON)?;
         assert_eq!(
@@ -120,6 +125,7 @@ fn id_in_flight_cannot_be_reused() -> Result<()> {
             error.contains(&format!("the id {id} is in flight")),
             "{error}"
         );
+        std::fs::write(go, "")?;
         let answered = server.next(SOON)?;
         assert_eq!(answered["data"]["text"], "first\n", "{answered}");
         // The id is free again, however quickly it is reused.

@@ -72,8 +72,10 @@ fn jobs_panel_agrees_with_jobs_list_and_the_next_run() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("clear; agent-bash tui --state s")?;
         tmux.shows(PROMPT)?;
-        // The job runs only for a moment, and the user has not asked for it.
-        tmux.enters("bash -c 'sleep 0.5 &'; echo short")?;
+        // The process ends once it is a job: the job runs only for a moment, and the user has not
+        // asked for it.
+        let until = "until [ -e ../state/s/jobs/1/job.json ]; do sleep 0.01; done";
+        tmux.enters(&format!("echo short; bash -c '({until}) &'"))?;
         tmux.shows("╰ exit 0")?;
         tmux.enters("sleep 300 & echo long")?;
         tmux.shows("↯ still running as job 2")?;

@@ -8,7 +8,7 @@ use crate::commands::setup::found_at;
 use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
 use crate::process_start::StartContext;
 use agent_bash_hooks::install::{
-    SettingsScope, file, is_rewriting, mcp_file, mcp_program, shell_file, shell_of, with_shell,
+    SettingsScope, is_rewriting, mcp_file, mcp_program, shell_file, shell_of, with_shell,
 };
 use agent_bash_hooks::take_over::{ShellLink, ShellSetting, ShellWay};
 use agent_bash_hooks::{Agent, McpAgent, SUPPORTED, SupportedAgent};
@@ -36,8 +36,13 @@ fn connections(agent: &'static SupportedAgent, start: &StartContext) -> Vec<Find
     let mut hooks = Connection::Hook(&agent.hook).entries();
     // The hook of another agent says nothing about whether this agent is on the machine.
     let is_possible = agent.hook.hook_of.is_none() || found_at(agent, start).is_some();
-    if is_possible && hooks.any(|connection| is_in_a_file(connection, start)) {
-        let detail = if has_rewriting_hook(&agent.hook, start) {
+    let is_installed = |connection: Connection| {
+        let is_ours = |text: &str| connection.is_installed(text).unwrap_or_default();
+        any_file(connection, start, is_ours)
+    };
+    if is_possible && hooks.any(is_installed) {
+        let rewrites = |text: &str| is_rewriting(&agent.hook, text);
+        let detail = if any_file(Connection::Hook(&agent.hook), start, rewrites) {
             "its hook replaces each command by a call of agent-bash shell"
         } else {
             "its hook asks agent-bash before each command"
@@ -62,14 +67,14 @@ fn connections(agent: &'static SupportedAgent, start: &StartContext) -> Vec<Find
     findings
 }
 
-/// True if a settings file of the user or of the project has an entry of this connection.
-fn is_in_a_file(connection: Connection, start: &StartContext) -> bool {
+/// True if `accepts` accepts the text of the connection's file, for the project or for the user.
+fn any_file(connection: Connection, start: &StartContext, accepts: impl Fn(&str) -> bool) -> bool {
     let scopes = [SettingsScope::Project, SettingsScope::User].into_iter();
     let mut files = scopes.filter_map(|scope| connection.file(scope, start));
     files.any(|path| {
         let settings = SettingsFile::read(&path).ok();
         let text = settings.as_ref().and_then(SettingsFile::text);
-        text.is_some_and(|text| connection.is_installed(text).unwrap_or_default())
+        text.is_some_and(&accepts)
     })
 }
 
@@ -139,18 +144,6 @@ fn link_in_settings(
         }
     }
     Ok(None)
-}
-
-/// True if the agent's settings have the hook that replaces commands.
-fn has_rewriting_hook(agent: &Agent, start: &StartContext) -> bool {
-    [SettingsScope::Project, SettingsScope::User]
-        .into_iter()
-        .any(|scope| {
-            let path = file(agent, scope, &start.host);
-            let settings = path.and_then(|path| SettingsFile::read(&path).ok());
-            let text = settings.as_ref().and_then(SettingsFile::text);
-            text.is_some_and(|text| is_rewriting(agent, text))
-        })
 }
 
 /// Checks the link that is the agent's shell, and runs a harmless command through it. `shell` names

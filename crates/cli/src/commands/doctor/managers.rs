@@ -70,7 +70,7 @@ pub(super) async fn managers(
         ..ConversationOptions::long_lived(SESSION_NAME, supervisor.clone())
     };
     let host = start.host.clone();
-    let conversation = Conversation::open_with(settings, host, options, |builder| builder)?;
+    let conversation = Conversation::open(settings, host, options)?;
     Ok(finding(conversation.configured().await))
 }
 

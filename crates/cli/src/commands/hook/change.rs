@@ -2,24 +2,24 @@
 //! agent-bash.
 
 use super::file::SettingsFile;
-use super::target::{PROGRAM_NAME, link_text, program};
+use super::target::{link_text, program};
+use crate::commands::shell_link::PROGRAM_NAME;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::core::visible;
-use agent_bash_hooks::Agent;
-use agent_bash_hooks::McpAgent;
 use agent_bash_hooks::install::{
     BadFile, SettingsScope, applicable, entries, file, mcp_file, shell_file, with_hook, with_mcp,
     with_rewriting_hook, with_shell, without_hook, without_mcp, without_shell,
 };
 use agent_bash_hooks::take_over::ShellSetting;
+use agent_bash_hooks::{Agent, McpAgent};
 use similar::TextDiff;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// The error if the agent's file cannot be located.
-const NO_HOME: &str = "no home directory is known; set HOME";
+/// The error if the agent's file, or the links that stand in for its shell, cannot be located.
+pub(crate) const NO_HOME: &str = "no home directory is known; set HOME";
 
 /// A way in which an entry in an agent's file connects the agent to agent-bash.
 #[derive(Debug, Clone, Copy)]

@@ -37,11 +37,7 @@ pub(super) fn install(args: &HookArgs, start: &StartContext) -> anyhow::Result<u
         Some(_) => Connection::RewritingHook(agent),
         None => Connection::Hook(agent),
     };
-    let scope = if args.project {
-        SettingsScope::Project
-    } else {
-        SettingsScope::User
-    };
+    let scope = args.scope();
     let connection = connection.applicable(scope, start);
     let path = connection.file(scope, start);
     let mut change = FileChange::read(path.ok_or_else(|| no_file(agent, scope))?)?;

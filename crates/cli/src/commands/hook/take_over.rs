@@ -1,19 +1,16 @@
 //! `agent-bash hook --take-over`: makes `agent-bash shell` the shell of an agent, and undoes that.
 
-use super::change::{Connection, FileChange, confirm};
+use super::change::{Connection, FileChange, NO_HOME, confirm};
 use super::target::make_and_probe;
 use crate::args::HookArgs;
 use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
-use agent_bash_hooks::install::{BadFile, SettingsScope};
+use agent_bash_hooks::install::BadFile;
 use agent_bash_hooks::take_over::{ShellLink, ShellSetting, ShellWay};
 use agent_bash_hooks::{AUTO, Agent};
 use anyhow::Context;
 use std::path::Path;
-
-/// The error if the home directory, which contains the links, is unknown.
-const NO_HOME: &str = "no home directory is known; set HOME";
 
 /// Replaces the agent's shell, or undoes that. Exit code 1 if the user declined.
 pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
@@ -58,13 +55,8 @@ fn by_setting(
     } else {
         name.to_owned()
     };
-    let scope = if args.project {
-        SettingsScope::Project
-    } else {
-        SettingsScope::User
-    };
     let connection = Connection::Shell(setting);
-    let path = connection.file(scope, start).context(NO_HOME)?;
+    let path = connection.file(args.scope(), start).context(NO_HOME)?;
     let mut change = FileChange::read(path)?;
     let link = setting.link.path(&start.host).context(NO_HOME)?;
     let target = args.install.then(|| connection.target(start)).transpose()?;

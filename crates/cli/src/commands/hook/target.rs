@@ -1,14 +1,11 @@
 //! The program that an agent starts: this one, or a link to it.
 
-use crate::commands::shell_link::{self, LinkProbe};
+use crate::commands::shell_link::{self, LinkProbe, PROGRAM_NAME};
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash_hooks::take_over::{ShellLink, ShellSetting};
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
-
-/// The program's name as found on `PATH`.
-pub(super) const PROGRAM_NAME: &str = "agent-bash";
 
 /// Returns the command for the agent to run: the bare name if `PATH` resolves it to this program,
 /// else the full path.

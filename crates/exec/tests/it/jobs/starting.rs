@@ -1,7 +1,7 @@
 //! The result of a start, what the command finds, and when starting is refused.
 
 use super::world::{Early, World, all_of};
-use crate::support::{Collect, run_with};
+use crate::support::{Collect, run_in};
 use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, Executor, Streams};
 use agent_bash_exec::{JobError, JobKind, JobState, JobStdin, JobsOptions, ShellCache};
@@ -112,12 +112,12 @@ async fn job_has_the_environment_of_a_call() {
         .insert("A".into(), Some("it's \"$x\"\n".into()));
     spec.env.changes.insert("HOME".into(), None);
     spec.streams = Streams::Merged;
-    let called = run_with(&world.cache, &spec, &Cancel::new()).await.unwrap();
+    let called = run_in(&world.cache, &spec).await;
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     world.end(&job.id).await;
     let text = all_of(&job);
     assert!(called.out.contains("it's"), "{}", called.out);
-    assert_eq!(text.strip_suffix("").unwrap(), called.out);
+    assert_eq!(text, called.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -182,7 +182,7 @@ async fn adopted_survivors_do_not_count_towards_the_limit() {
         ..options
     });
     let spec = world.spec("sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done");
-    let ran = run_with(&world.cache, &spec, &Cancel::new()).await.unwrap();
+    let ran = run_in(&world.cache, &spec).await;
     assert!(ran.outcome.survivors[0].job.is_some());
     let job = world.start("sleep 1000").await;
     assert!(world.try_start(&spec, JobStdin::Null).await.is_err());

@@ -159,27 +159,23 @@ impl PrecedingWords {
         {
             return Some(Announced::Named(name.to_owned()));
         }
-        let is = |scheme: &str, list: &[&str]| {
-            let mut schemes = list.iter();
-            schemes.any(|one| scheme.eq_ignore_ascii_case(one))
-        };
         let follows_label = self.previous_word.ends_with(':') && word.follows_directly;
         match whole.rsplit_once(':') {
-            Some((name, scheme)) if is_name(name) && is(scheme, &AUTH_SCHEMES[..2]) => {
+            Some((name, scheme)) if is_name(name) && is_one_of(scheme, &AUTH_SCHEMES[..2]) => {
                 return Some(Announced::Secret);
             }
-            None if is(whole, &AUTH_SCHEMES[..1])
-                || follows_label && is(whole, &AUTH_SCHEMES[..2]) =>
+            None if is_one_of(whole, &AUTH_SCHEMES[..1])
+                || follows_label && is_one_of(whole, &AUTH_SCHEMES[..2]) =>
             {
                 return Some(Announced::Secret);
             }
             _ => {}
         }
-        if is(
+        if is_one_of(
             self.previous_word.trim_end_matches(':'),
             &CREDENTIAL_HEADERS[..2],
         ) && follows_label
-            && is(whole, &AUTH_SCHEMES)
+            && is_one_of(whole, &AUTH_SCHEMES)
         {
             return Some(Announced::Secret);
         }
@@ -205,10 +201,10 @@ impl PrecedingWords {
         if !is_header_argument && !starts_line_or_quote(text, word.range.start) {
             return None;
         }
-        if is(name, &CREDENTIAL_HEADERS[2..]) {
+        if is_one_of(name, &CREDENTIAL_HEADERS[2..]) {
             return Some(Announced::Cookie);
         }
-        let is_known = is(name, &CREDENTIAL_HEADERS);
+        let is_known = is_one_of(name, &CREDENTIAL_HEADERS);
         (is_known || is_secret_field(name)).then(|| Announced::Field {
             name: name.to_owned(),
             is_header: is_known || is_header_argument || name.contains('-'),
@@ -236,16 +232,12 @@ impl Announced {
             Self::User => options::password(text, range),
             Self::Cookie | Self::Assigned => options::assigned_value(text, range),
             Self::Field { name, is_header } => {
-                let is_scheme = AUTH_SCHEMES
-                    .iter()
-                    .any(|one| value.eq_ignore_ascii_case(one));
+                let is_scheme = is_one_of(value, &AUTH_SCHEMES);
                 // `token: String` in a program is not a header.
                 let looks_secret = *is_header
                     || follows_quote(text, range.start)
                     || value.bytes().any(|b| b.is_ascii_digit());
-                let is_known = CREDENTIAL_HEADERS
-                    .iter()
-                    .any(|one| name.eq_ignore_ascii_case(one));
+                let is_known = is_one_of(name, &CREDENTIAL_HEADERS);
                 let is_secret = is_known || filter.is_secret(name.as_ref(), value.as_ref());
                 let is_value = is_value && !value.starts_with(['/', '{', '[', '&', '*']);
                 (is_value && looks_secret && is_secret && !is_scheme).then_some(range)
@@ -277,10 +269,13 @@ pub(super) fn json_secret(
 /// True if a field of this name holds a secret. `key:` and `auth:` alone are too common to be
 /// secrets.
 fn is_secret_field(name: &str) -> bool {
-    let is_short = ["key", "keys", "auth"]
-        .iter()
-        .any(|one| name.eq_ignore_ascii_case(one));
+    let is_short = is_one_of(name, &["key", "keys", "auth"]);
     is_name(name) && name_is_secret(bare(name)) && !is_short
+}
+
+/// True if the list has the word, in upper or lower case.
+fn is_one_of(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|one| word.eq_ignore_ascii_case(one))
 }
 
 fn follows_quote(text: &str, at: usize) -> bool {

@@ -32,10 +32,8 @@ impl Supervisor {
         directory: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Result<Report, NotStarted> {
-        // The probe needs no variables of the host.
-        let env = BTreeMap::new();
         let probe = async || {
-            let report = self.probe_sandbox(&env, directory, clock).await;
+            let report = self.probe_sandbox(directory, clock).await;
             let report = report.ok_or_else(|| NotStarted::Sandbox {
                 reason: format!("it did not start within {} s", PROBE_TIMEOUT.as_secs()),
             })?;
@@ -54,14 +52,13 @@ impl Supervisor {
     /// sandboxed process can cause the time-out.
     async fn probe_sandbox(
         &self,
-        env: &BTreeMap<OsString, OsString>,
         directory: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Option<Result<Report, StartError>> {
-        match self.probe_tier(Tier::Full, env, directory, clock).await? {
+        match self.probe_tier(Tier::Full, directory, clock).await? {
             Err(reason @ (StartError::Sandbox(_) | StartError::SandboxLacks(_))) => {
                 tracing::debug!(%reason, "no sandbox of the full tier");
-                self.probe_tier(Tier::Base, env, directory, clock).await
+                self.probe_tier(Tier::Base, directory, clock).await
             }
             other => Some(other),
         }
@@ -71,7 +68,6 @@ impl Supervisor {
     async fn probe_tier(
         &self,
         tier: Tier,
-        env: &BTreeMap<OsString, OsString>,
         directory: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Option<Result<Report, StartError>> {
@@ -80,15 +76,13 @@ impl Supervisor {
         let start = ShellStart {
             sandbox: Some(ShellSandbox {
                 plan: Some(plan),
-                trial: None,
-                private_mounts: false,
-                trace: false,
                 directory: directory.to_owned(),
-                writable: Vec::new(),
+                ..ShellSandbox::default()
             }),
             ..ShellStart::of(&Shell::bash(probe_shell()), empty_command.into())
         };
-        let mut client = match self.launch(env, clock).await {
+        // The probe needs no variables of the host.
+        let mut client = match self.launch(&BTreeMap::new(), clock).await {
             Ok(client) => client,
             Err(error) => return Some(Err(error)),
         };

@@ -3,8 +3,7 @@
 use crate::private_directory;
 use crate::proc_scan;
 use agent_bash_core::lock;
-use agent_bash_os::ProcessHandle;
-use agent_bash_os::ProcessInfo;
+use agent_bash_os::{ProcessHandle, ProcessInfo};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 use std::io;
 use std::os::fd::BorrowedFd;

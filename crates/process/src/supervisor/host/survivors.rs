@@ -59,9 +59,7 @@ impl SupervisorClient {
         })
         .await?
     }
-}
 
-impl SupervisorClient {
     /// Lets the next shell finish even if this program ends, for at most `limit`. Then the shell is
     /// ended, with `grace` between SIGTERM and SIGKILL. Daemons that the shell starts are not
     /// ended.

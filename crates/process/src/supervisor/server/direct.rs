@@ -1,11 +1,10 @@
 //! Starts a shell that runs its own command line: in the process group of its host, with the host's
 //! descriptors, except for captured streams.
 
-use super::launch::{LaunchedShell, capture, null, spawn, split_tracer};
-use super::limits;
+use super::launch::{LaunchedShell, capture, complete, null, spawn};
 use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
-use super::shell::{Shell, ShellPhase};
+use super::shell::Shell;
 use super::shell_command::ShellCommand;
 use super::trace::{self, TracerReuse};
 use crate::proc_scan;
@@ -116,40 +115,25 @@ fn launch(
     let is_traced = start.is_traced() && sandboxed.is_none();
     let trace = is_traced.then_some((TracerReuse::NewTracer, TraceScope::Changes));
     let (pid, tracer) = spawn(&command, standard, &[], trace)?;
-    let started = sandboxed
-        .map(|sandboxed| sandboxed.wait_until_started(pid))
-        .transpose()?;
-    let started = started.unwrap_or_default();
-    let (sandbox_tracer, untraced_reason) = split_tracer(started.tracer);
-    let tracer = tracer.or(sandbox_tracer);
-    if let Some(tracer) = &tracer {
+    // The shell already runs, so processes that it started may be children of this process.
+    let own_pid = std::process::id().cast_signed();
+    let report = ReportPipe::of(None)?;
+    let completed = complete(pid, own_pid, &start.limits, report, sandboxed, tracer)?;
+    if let Some(tracer) = &completed.shell.tracer {
         tracer.exclude(direct.unrecorded.clone());
         tracer.set_inherited(files);
     }
-    // The shell already runs, so processes that it started may be children of this process.
-    let own_pid = std::process::id().cast_signed();
-    let (cgroup, tree_limits) = limits::apply(pid, own_pid, &start.limits)?;
     let pipes = output.iter().map(AsFd::as_fd);
     Ok(LaunchedShell {
         shell: Shell {
-            pid,
             pipes: pipes.filter_map(proc_scan::inode_of_pipe).collect(),
-            startup_argument: Vec::new(),
-            report: ReportPipe::of(None)?,
-            shares_directory: started.sandbox.is_some(),
-            directory: started.directory,
-            mounts: started.mounts,
-            view: None,
-            tracer,
-            cgroup,
-            terminal: None,
-            phase: ShellPhase::Running,
+            ..completed.shell
         },
         event: Event::Running {
             pid: pid.unsigned_abs(),
-            sandbox: started.sandbox,
-            untraced_reason,
-            tree_limits,
+            sandbox: completed.sandbox,
+            untraced_reason: completed.untraced_reason,
+            tree_limits: completed.tree_limits,
         },
         host_ends: output,
     })

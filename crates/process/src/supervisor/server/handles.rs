@@ -1,8 +1,7 @@
 //! A set of processes, tracked by pid, start time and a handle that reports their end. A reused pid
 //! is never mistaken for a member.
 
-use agent_bash_os::ProcessHandle;
-use agent_bash_os::ProcessInfo;
+use agent_bash_os::{ProcessHandle, ProcessInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -11,12 +10,6 @@ use std::time::{Duration, Instant};
 
 /// Interval between checks of members without a pidfd.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
-
-/// The timeout of a poll that does not wait.
-const NO_WAIT: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 0,
-};
 
 /// A set of processes, by pid.
 #[derive(Debug, Default)]
@@ -98,7 +91,8 @@ impl ProcessHandles {
             .fds()
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
-        let is_reported = !fds.is_empty() && poll(&mut fds, Some(&NO_WAIT)).is_ok_and(|n| n > 0);
+        let at_once = Timespec::default();
+        let is_reported = !fds.is_empty() && poll(&mut fds, Some(&at_once)).is_ok_and(|n| n > 0);
         is_reported || self.without_pidfd().any(ProcessHandle::has_ended)
     }
 

@@ -69,13 +69,6 @@ struct JobConnection {
     inbox: Inbox,
 }
 
-/// A client's request that concerns the whole supervisor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SupervisorRequest {
-    /// End the tree with this grace period.
-    End(Duration),
-}
-
 /// The state of the job's processes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JobProcesses {
@@ -287,12 +280,12 @@ impl Job {
         Some(ShellEnd::Signaled(signal.as_raw()).into())
     }
 
-    /// Accepts connections and answers requests; returns requests for the supervisor. `survivors`
-    /// lists the running processes.
+    /// Accepts connections and answers requests. Returns the grace periods of the requests to end
+    /// the job. `survivors` lists the running processes.
     pub(super) fn receive(
         &mut self,
         mut survivors: impl FnMut() -> Vec<Survivor>,
-    ) -> Vec<SupervisorRequest> {
+    ) -> Vec<Duration> {
         while self.connections.len() < MAX_CONNECTIONS {
             let Ok((socket, _)) = self.listener.accept() else {
                 break;
@@ -308,7 +301,7 @@ impl Job {
                 }
             }
         }
-        let mut supervisor_requests = Vec::new();
+        let mut graces = Vec::new();
         let mut connections = std::mem::take(&mut self.connections);
         connections.retain_mut(|connection| {
             let Some(requests) = connection.requests() else {
@@ -316,8 +309,7 @@ impl Job {
             };
             requests.into_iter().all(|request| match request {
                 JobRequest::End { grace_ms } => {
-                    supervisor_requests
-                        .push(SupervisorRequest::End(Duration::from_millis(grace_ms)));
+                    graces.push(Duration::from_millis(grace_ms));
                     true
                 }
                 JobRequest::Survivors => {
@@ -335,7 +327,7 @@ impl Job {
             })
         });
         self.connections = connections;
-        supervisor_requests
+        graces
     }
 
     /// Reports processes that withstand SIGKILL to all clients.

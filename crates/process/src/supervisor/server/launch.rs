@@ -13,16 +13,17 @@ use super::shell::{Shell, ShellPhase};
 use super::shell_command::{
     CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, STDIN_FD, ShellCommand,
 };
-use super::terminal::Terminal;
 use super::trace::{self, Tracer, TracerReuse};
 use super::{leader, limits};
+use crate::cgroup::TreeLimits;
 use crate::platform::{pipe, unnamed_file};
 use crate::proc_scan;
 use crate::report_socket::report_sockets;
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::SHARED_DIRECTORY;
-use agent_bash_core::StreamId;
+use agent_bash_core::sandbox::Report;
+use agent_bash_core::{Limits, StreamId};
 use agent_bash_sandbox::{SandboxError, TraceScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
@@ -158,36 +159,24 @@ fn try_launch(
         }
     };
     let startup_argument = command.startup_argument();
-    let confinement = sandboxed
-        .map(|sandboxed| sandboxed.wait_until_started(pid))
-        .transpose()?;
-    let confinement = confinement.unwrap_or_default();
-    let (sandbox_tracer, untraced_reason) = split_tracer(confinement.tracer);
-    let tracer = trace::with_input(tracer.or(sandbox_tracer), stdin);
-    let (cgroup, tree_limits) = limits::apply(pid, pid, &start.limits)?;
+    let completed = complete(pid, pid, &start.limits, report, sandboxed, tracer)?;
     Ok(LaunchedShell {
         shell: Shell {
-            pid,
             pipes,
             startup_argument,
-            report,
-            shares_directory: confinement.sandbox.is_some() || private_directory.is_some(),
-            directory: confinement.directory.or(private_directory),
-            mounts: confinement.mounts,
-            view: None,
-            tracer,
-            cgroup,
-            terminal: None,
-            phase: ShellPhase::Running,
+            shares_directory: completed.shell.shares_directory || private_directory.is_some(),
+            directory: completed.shell.directory.or(private_directory),
+            tracer: trace::with_input(completed.shell.tracer, stdin),
+            ..completed.shell
         },
         event: Event::Started {
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: stdin.map(AsRawFd::as_raw_fd),
-            sandbox: confinement.sandbox,
-            held_back: confinement.held_back,
-            untraced_reason,
-            tree_limits,
+            sandbox: completed.sandbox,
+            held_back: completed.held_back,
+            untraced_reason: completed.untraced_reason,
+            tree_limits: completed.tree_limits,
         },
         host_ends: [script, control]
             .into_iter()
@@ -233,14 +222,57 @@ pub(super) fn spawn(
     }
 }
 
-/// Returns the tracer, and the reason why the shell is not traced. At most one of them is `Some`.
-pub(super) fn split_tracer(
-    tracer: Option<Result<Tracer, String>>,
-) -> (Option<Tracer>, Option<String>) {
-    match tracer.transpose() {
+/// A started shell without its output, with the facts about its start for the host.
+#[derive(Debug)]
+pub(super) struct CompletedStart {
+    pub(super) shell: Shell,
+    pub(super) sandbox: Option<Report>,
+    /// True if the shell's changes are held back.
+    pub(super) held_back: bool,
+    /// The reason why the shell is not traced, if a trace was requested.
+    pub(super) untraced_reason: Option<String>,
+    pub(super) tree_limits: TreeLimits,
+}
+
+/// Waits until a started shell runs in its sandbox, if it has one. Then sets the limits of the
+/// shell and of the descendants of `root`. `tracer` traces a shell without a launcher.
+pub(super) fn complete(
+    pid: i32,
+    root: i32,
+    limits: &Limits,
+    report: ReportPipe,
+    sandboxed: Option<SandboxedStart>,
+    tracer: Option<Tracer>,
+) -> Result<CompletedStart, NotLaunched> {
+    let confinement = sandboxed
+        .map(|sandboxed| sandboxed.wait_until_started(pid))
+        .transpose()?
+        .unwrap_or_default();
+    let (sandbox_tracer, untraced_reason) = match confinement.tracer.transpose() {
         Ok(tracer) => (tracer, None),
         Err(reason) => (None, Some(reason)),
-    }
+    };
+    let (cgroup, tree_limits) = limits::apply(pid, root, limits)?;
+    Ok(CompletedStart {
+        shell: Shell {
+            pid,
+            pipes: Vec::new(),
+            startup_argument: Vec::new(),
+            report,
+            shares_directory: confinement.sandbox.is_some(),
+            directory: confinement.directory,
+            mounts: confinement.mounts,
+            view: None,
+            tracer: tracer.or(sandbox_tracer),
+            cgroup,
+            terminal: None,
+            phase: ShellPhase::Running,
+        },
+        sandbox: confinement.sandbox,
+        held_back: confinement.held_back,
+        untraced_reason,
+        tree_limits,
+    })
 }
 
 /// Creates a pipe for each stream. Returns the read ends, and the shell's stdout and stderr if they
@@ -332,13 +364,7 @@ fn try_launch_on_terminal(
     let standard = [clone()?, clone()?, clone()?];
     let (pid, tracer) = spawn(&command, standard, &[script, &control_read], trace)?;
     let startup_argument = command.startup_argument();
-    let started = sandboxed
-        .map(|sandboxed| sandboxed.wait_until_started(pid))
-        .transpose()?;
-    let started = started.unwrap_or_default();
-    let (sandbox_tracer, untraced_reason) = split_tracer(started.tracer);
-    let tracer = tracer.or(sandbox_tracer);
-    let (cgroup, tree_limits) = limits::apply(pid, pid, &shell.limits)?;
+    let completed = complete(pid, pid, &shell.limits, report, sandboxed, tracer)?;
     // The shell reads its control pipe before the terminal, so it cannot have got SIGTTIN yet.
     let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
     rustix::termios::tcsetpgrp(&terminal, group)?;
@@ -346,27 +372,18 @@ fn try_launch_on_terminal(
     let _ = File::from(control).write_all(start.commit.as_bytes());
     Ok(LaunchedShell {
         shell: Shell {
-            pid,
-            pipes: Vec::new(),
             startup_argument,
-            report,
-            shares_directory: started.sandbox.is_some(),
-            directory: started.directory,
-            mounts: started.mounts,
-            view: None,
-            tracer,
-            cgroup,
-            terminal: Some(Terminal::at(&start.terminal)),
-            phase: ShellPhase::Running,
+            terminal: Some(start.terminal.clone()),
+            ..completed.shell
         },
         event: Event::Started {
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: None,
-            sandbox: started.sandbox,
-            held_back: started.held_back,
-            untraced_reason,
-            tree_limits,
+            sandbox: completed.sandbox,
+            held_back: completed.held_back,
+            untraced_reason: completed.untraced_reason,
+            tree_limits: completed.tree_limits,
         },
         host_ends: Vec::new(),
     })

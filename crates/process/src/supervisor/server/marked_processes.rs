@@ -93,11 +93,8 @@ impl MarkedProcesses {
     /// ended.
     pub(super) fn reap(&mut self, shell: Option<i32>) -> ReapOutcome {
         let mut reaped = ReapOutcome {
-            end: None,
             empty: self.shell.is_none(),
-            lost: false,
-            others_ended: false,
-            continued: None,
+            ..ReapOutcome::default()
         };
         if let Some(pid) = shell.and_then(Pid::from_raw) {
             match rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) {

@@ -5,7 +5,7 @@ use crate::supervisor::protocol::ShellEnd;
 use rustix::process::WaitStatus;
 
 /// The result of reaping.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ReapOutcome {
     /// How the shell ended, if this reaping includes the shell.
     pub(super) end: Option<ShellEnd>,

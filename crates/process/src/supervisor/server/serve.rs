@@ -11,7 +11,7 @@ mod survivors;
 use self::lone_shell::LoneShell;
 use super::direct::InheritedState;
 use super::finishing::Finishing;
-use super::job::{Job, JobProcesses, SupervisorRequest};
+use super::job::{Job, JobProcesses};
 use super::ladder::Ladder;
 use super::launch::ShellStarter;
 use super::reaped::ReapOutcome;
@@ -239,22 +239,18 @@ impl Server {
     fn take_orders(&mut self) {
         loop {
             let received = self.inbox.receive(&self.socket);
-            loop {
-                match self.inbox.next::<Order>() {
-                    Ok(Some((order, fds))) => {
-                        if let Some((event, fds)) = self.execute(order, fds) {
-                            let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-                            self.notify(&event, &fds);
-                        }
-                        // The answer could not be sent, so further orders are ignored.
-                        if self.host == HostRelation::Disconnected {
-                            return;
-                        }
-                    }
-                    Ok(None) => break,
-                    // Disconnect: the host would wait for an answer to a message that is not
-                    // understood.
-                    Err(_) => return self.hang_up(),
+            while let Some(next) = self.inbox.next::<Order>().transpose() {
+                let Ok((order, fds)) = next else {
+                    // The host would wait for an answer to a message that is not understood.
+                    return self.hang_up();
+                };
+                if let Some((event, fds)) = self.execute(order, fds) {
+                    let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+                    self.notify(&event, &fds);
+                }
+                // The answer could not be sent, so further orders are ignored.
+                if self.host == HostRelation::Disconnected {
+                    return;
                 }
             }
             match received {
@@ -304,15 +300,13 @@ impl Server {
         let Some(mut job) = self.job.take() else {
             return;
         };
-        let requests = job.receive(|| self.survivors());
-        if !requests.is_empty() && !empty {
+        let graces = job.receive(|| self.survivors());
+        if !graces.is_empty() && !empty {
             job.end_requested(self.running_shell().is_none());
         }
-        let due = job.due(now()).map(SupervisorRequest::End);
-        for SupervisorRequest::End(grace) in requests.into_iter().chain(due) {
-            if !empty {
-                self.terminate(grace, false);
-            }
+        let due = job.due(now());
+        for grace in graces.into_iter().chain(due).filter(|_| !empty) {
+            self.terminate(grace, false);
         }
         let has_stuck_processes = self
             .ladder

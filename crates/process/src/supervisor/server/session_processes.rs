@@ -6,10 +6,10 @@
 //! `tree`), attributing processes to calls (`serve`).
 
 use super::handles::ProcessHandles;
-use super::job::{Job, JobProcesses, SupervisorRequest};
+use super::job::{Job, JobProcesses};
 use super::ladder::KillRounds;
 use super::relay::Relay;
-use super::tree::describe as describe_processes;
+use super::tree;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use rustix::process::Signal;
@@ -159,7 +159,7 @@ impl SessionProcesses {
             && rounds.is_due(now)
         {
             if rounds.newly_stuck(now) {
-                withstand = Some(self.describe_members(startup_argument));
+                withstand = Some(describe(&self.members, startup_argument));
             }
             self.members.signal(&[Signal::KILL]);
             if let SurvivorOwner::Job { job, .. } = &mut self.owner {
@@ -207,15 +207,8 @@ impl SessionProcesses {
             return None;
         };
         relay.pump();
-        let requests = job.receive(|| describe(members, startup_argument));
-        requests
-            .into_iter()
-            .map(|SupervisorRequest::End(grace)| grace)
-            .min()
-    }
-
-    fn describe_members(&self, startup_argument: &[u8]) -> Vec<Survivor> {
-        describe(&self.members, startup_argument)
+        let graces = job.receive(|| describe(members, startup_argument));
+        graces.into_iter().min()
     }
 
     /// Returns the relay, which must still be read: the session's shell may hold the output open.
@@ -230,7 +223,7 @@ impl SessionProcesses {
 fn describe(members: &ProcessHandles, startup_argument: &[u8]) -> Vec<Survivor> {
     let process_info = |pid| ProcessInfo::of_child(pid, 0);
     let members: Vec<_> = members.pids().filter_map(process_info).collect();
-    describe_processes(&members, &[], startup_argument)
+    tree::describe(&members, &[], startup_argument)
 }
 
 #[cfg(all(test, target_os = "linux"))]

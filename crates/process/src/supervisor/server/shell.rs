@@ -3,11 +3,11 @@
 use crate::cgroup::CallCgroup;
 use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::report::ReportPipe;
-use crate::supervisor::server::terminal::Terminal;
 use crate::supervisor::server::trace::Tracer;
 use crate::supervisor::shell_directory::ShellDirectory;
 use agent_bash_sandbox::view::View;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 /// The shell of the current call.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ pub(super) struct Shell {
     pub(super) tracer: Option<Tracer>,
     /// The cgroup that limits the shell and its descendants, if it has one.
     pub(super) cgroup: Option<CallCgroup>,
-    /// The shell's terminal, if any.
-    pub(super) terminal: Option<Terminal>,
+    /// The path of the shell's terminal, if any.
+    pub(super) terminal: Option<PathBuf>,
     pub(super) phase: ShellPhase,
 }
 

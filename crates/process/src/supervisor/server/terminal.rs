@@ -1,33 +1,9 @@
-//! The terminal of a shell: its foreground process group, and the handling of stopped programs.
+//! Continues the programs on a shell's terminal that were stopped.
 
-use crate::proc_scan::has_terminal_open;
 use crate::process_group::process_group_of;
-use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitStatus};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// The terminal of a shell.
-#[derive(Debug)]
-pub(super) struct Terminal {
-    path: PathBuf,
-}
-
-impl Terminal {
-    /// Returns the terminal with this path.
-    pub(super) fn at(path: &Path) -> Self {
-        let path = path.to_owned();
-        Self { path }
-    }
-
-    /// Determines for each survivor whether it can still write to the terminal.
-    pub(super) fn mark_holders(&self, survivors: &mut [Survivor]) {
-        for survivor in survivors {
-            survivor.holds_output = has_terminal_open(survivor.pid.cast_signed(), &self.path);
-        }
-    }
-}
 
 /// Intervals between checks of a continued group. A preempted member may stop late, when it gets a
 /// CPU of a busy machine again.

@@ -11,8 +11,7 @@ use super::terminal::ContinuedGroup;
 use crate::proc_scan;
 use crate::process_group::own_process_group;
 use agent_bash_core::Survivor;
-use agent_bash_os::ProcessHandle;
-use agent_bash_os::ProcessInfo;
+use agent_bash_os::{ProcessHandle, ProcessInfo};
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -259,13 +258,7 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOut
     if on_terminal {
         options |= WaitOptions::UNTRACED;
     }
-    let mut reaped = ReapOutcome {
-        end: None,
-        empty: false,
-        lost: false,
-        others_ended: false,
-        continued: None,
-    };
+    let mut reaped = ReapOutcome::default();
     loop {
         match rustix::process::wait(options) {
             Ok(Some((pid, status))) if status.stopped() => {

@@ -2,16 +2,21 @@
 //! write.
 
 use super::super::git::{MAX_MODULE_DEPTH, STEP_FILES, WORKTREE_FILES};
+use super::super::git_index::is_index_name;
 use super::super::paths::{MAX_FILE_BYTES, text};
 use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::read_regular;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files with configuration, and the file that names the directory of configuration and hooks.
-const READ_FILES: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
+const READ_FILES: [&str; 6] = [
+    "config", "config.worktree", "info/attributes", "commondir", "lazygit.yml",
+    "glab-cli/config.yml",
+];
 
 /// The maximum number of repositories.
 const MAX_REPOSITORIES: usize = 200;
@@ -37,12 +42,16 @@ impl Repositories {
     }
 
     /// Adds a git directory, the git directories of its submodules, and its common directory.
+    /// Linked worktrees have submodules of their own.
     pub(super) fn add(&mut self, directory: &Path) {
         if self.directories.len() >= MAX_REPOSITORIES || !self.is_writable(directory) {
             return;
         }
         if self.directories.insert(directory.to_owned()) {
             self.add_modules(&directory.join("modules"), MAX_MODULE_DEPTH);
+            for worktree in entries(&directory.join("worktrees")) {
+                self.add_modules(&worktree.join("modules"), MAX_MODULE_DEPTH);
+            }
             if let Some(common) = referenced_directory(directory, "commondir", "") {
                 self.add(&common);
             }
@@ -120,6 +129,21 @@ impl Repositories {
         files
     }
 
+    /// Returns the indexes of all repositories and their worktrees.
+    pub(super) fn indexes(&self) -> BTreeMap<PathBuf, FileVersion> {
+        let worktrees = self.directories.iter().map(|it| it.join("worktrees"));
+        let worktrees = worktrees.flat_map(|it| entries(&it));
+        let files = self.directories.iter().cloned().chain(worktrees);
+        let files = files.flat_map(|directory| entries(&directory));
+        let is_index = |path: &PathBuf| {
+            let name = path.file_name().and_then(OsStr::to_str);
+            name.is_some_and(is_index_name)
+        };
+        let indexes = files.filter(is_index);
+        let versions = indexes.filter_map(|path| FileVersion::at(&path).map(|it| (path, it)));
+        versions.collect()
+    }
+
     fn is_writable(&self, path: &Path) -> bool {
         self.writable
             .iter()
@@ -171,7 +195,7 @@ fn is_plain_worktree(git_dir: &Path) -> bool {
         .filter(|parent| parent.ends_with("worktrees"));
     let common = common.and_then(Path::parent);
     let common_named = referenced_directory(git_dir, "commondir", "");
-    common.is_some()
+    common.is_some_and(is_git_directory)
         && common_named.as_deref() == common
         && git_dir.join("config.worktree").symlink_metadata().is_err()
 }

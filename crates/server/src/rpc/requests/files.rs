@@ -14,7 +14,7 @@ use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 use tempfile::NamedTempFile;
 
 /// Maximum number of concurrent uploads.
@@ -113,7 +113,7 @@ impl Uploads {
         // drops the upload.
         let mut current = match upload {
             None => {
-                if self.table().open.len() >= MAX_UPLOADS {
+                if lock(&self.0).open.len() >= MAX_UPLOADS {
                     let error =
                         format!("{MAX_UPLOADS} files are being written; finish one of them");
                     return Err(error.into());
@@ -121,7 +121,7 @@ impl Uploads {
                 begin(&path, mode)?
             }
             Some(number) => {
-                let current = self.table().open.remove(&number);
+                let current = lock(&self.0).open.remove(&number);
                 current.ok_or_else(|| {
                     let error =
                         format!("there is no upload {number}; begin again without `upload`");
@@ -139,7 +139,7 @@ impl Uploads {
             finish(current).map_err(|error| reply(&error))?;
             return Ok(FileWrittenData { upload: None, size });
         }
-        let mut table = self.table();
+        let mut table = lock(&self.0);
         let number = upload.unwrap_or_else(|| {
             table.last += 1;
             table.last
@@ -149,10 +149,6 @@ impl Uploads {
             upload: Some(number),
             size,
         })
-    }
-
-    fn table(&self) -> MutexGuard<'_, UploadTable> {
-        lock(&self.0)
     }
 }
 

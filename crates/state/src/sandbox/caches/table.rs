@@ -98,7 +98,7 @@ pub(super) const CACHES: &[Cache] = caches! {
     "pnpm-cache" "pnpm_config_cache_dir" ".cache/pnpm" Always;
     "pnpm-state" "pnpm_config_state_dir" ".local/state/pnpm" Always;
     "yarn" "YARN_CACHE_FOLDER" ".cache/yarn" Always {
-        misses: &["in our cache (possible versions are"],
+        misses: &["in our cache (possible versions are", "t make a request in offline mode"],
     };
     "yarn-berry" "YARN_GLOBAL_FOLDER" ".yarn/berry" WithNetwork;
     "bun" "BUN_INSTALL_CACHE_DIR" ".bun/install/cache" WithNetwork;
@@ -108,7 +108,9 @@ pub(super) const CACHES: &[Cache] = caches! {
     "playwright" "PLAYWRIGHT_BROWSERS_PATH" ".cache/ms-playwright" IfUserHasNone;
     "puppeteer" "PUPPETEER_CACHE_DIR" ".cache/puppeteer" IfUserHasNone;
     "pip" "PIP_CACHE_DIR" ".cache/pip" WithNetwork;
-    "uv" "UV_CACHE_DIR" ".cache/uv" Always;
+    "uv" "UV_CACHE_DIR" ".cache/uv" Always {
+        misses: &["unavailable because the network was disabled"],
+    };
     // Also holds virtual environments.
     "poetry" "POETRY_CACHE_DIR" ".cache/pypoetry" IfUserHasNone;
     "pipenv" "PIPENV_CACHE_DIR" ".cache/pipenv" WithNetwork;

@@ -1,6 +1,6 @@
 use super::CUT_COMMAND_MESSAGE;
 use crate::action_outcome::ActionOutcome;
-use crate::app::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
+use crate::app::tests::{NOW, app, ended_as, ended_with, enters, letter, press, succeeded};
 use crate::app::*;
 use crate::change_work::{ChangeWork, ChangeWorkResult};
 use crate::transcript::CardEntry;
@@ -80,12 +80,8 @@ fn trial_of_this_run_is_selected_at_once() {
     enters(&mut app, "make");
     let mut result = succeeded();
     result.changes = Some(trial(2));
-    let (entry, end) = (app.call.unwrap(), ended_as(result));
-    app.update(Msg::Ended {
-        entry,
-        end,
-        now: NOW,
-    });
+    let entry = app.call.unwrap();
+    ended_with(&mut app, entry, ended_as(result));
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
     assert_eq!(selected(&app), Some("make"));
     let wanted = vec![ChangesId(1)];

@@ -2,6 +2,7 @@
 
 use super::lone_shell::LoneShell;
 use super::{HostRelation, Server, now};
+use crate::proc_scan::has_terminal_open;
 use crate::supervisor::protocol::{AdoptOptions, Event};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
@@ -83,13 +84,15 @@ impl Server {
     /// Ends the watched processes. If there are none, their end was already reported.
     pub(super) fn end_survivors(&mut self, grace: Duration) {
         self.refresh();
-        let watched = self
-            .session_processes
-            .iter_mut()
-            .find(|processes| processes.is_awaited_by_host());
-        if let Some(processes) = watched {
-            processes.end(grace, now());
+        if let Some(watched) = self.watched() {
+            watched.end(grace, now());
         }
+    }
+
+    /// Returns the processes that are watched for the host.
+    fn watched(&mut self) -> Option<&mut SessionProcesses> {
+        let mut all = self.session_processes.iter_mut();
+        all.find(|processes| processes.is_awaited_by_host())
     }
 
     /// Returns the processes, except the shell, that do not belong to an earlier call.
@@ -128,11 +131,7 @@ impl Server {
             processes.update(&running);
         }
         let attributed = self.attributed();
-        let watched = self
-            .session_processes
-            .iter_mut()
-            .find(|processes| processes.is_awaited_by_host());
-        if let Some(watched) = watched {
+        if let Some(watched) = self.watched() {
             // No other call is running, so unknown processes belong to the watched call.
             let is_unattributed = |process: &&ProcessInfo| !attributed.contains(&process.pid);
             running
@@ -193,10 +192,7 @@ impl Server {
 
     /// Serves the clients of the session's jobs, and ends jobs on request.
     pub(super) fn serve_job_clients(&mut self) {
-        let startup_argument = self
-            .shell
-            .as_ref()
-            .map_or(&[][..], |shell| &shell.startup_argument);
+        let startup_argument = startup_argument(self.shell.as_ref());
         let all = self.session_processes.iter_mut().enumerate();
         let requests = all.filter_map(|(index, processes)| {
             processes
@@ -224,10 +220,7 @@ impl Server {
         {
             self.refresh();
         }
-        let startup_argument = self
-            .shell
-            .as_ref()
-            .map_or(&[][..], |shell| &shell.startup_argument);
+        let startup_argument = startup_argument(self.shell.as_ref());
         let mut ended = Vec::new();
         let session_processes =
             self.session_processes.extract_if(.., |processes| {
@@ -273,8 +266,15 @@ impl Server {
         };
         let mut survivors = describe(&members, &shell.pipes, &shell.startup_argument);
         if let Some(terminal) = &shell.terminal {
-            terminal.mark_holders(&mut survivors);
+            for survivor in &mut survivors {
+                survivor.holds_output = has_terminal_open(survivor.pid.cast_signed(), terminal);
+            }
         }
         survivors
     }
+}
+
+/// Returns the argument by which forks of the shell are recognised; empty without a shell.
+fn startup_argument(shell: Option<&Shell>) -> &[u8] {
+    shell.map_or(&[][..], |shell| &shell.startup_argument)
 }

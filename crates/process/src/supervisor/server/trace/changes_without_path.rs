@@ -2,7 +2,8 @@
 //! to the memory of other processes, and to file systems that are stored below the root.
 
 use super::named_file::{FileIdentity, NamedFile};
-use agent_bash_os::{ProcessInfo, mountinfo_path};
+use crate::proc_scan;
+use agent_bash_os::mountinfo_path;
 use rustix::fs::fstatfs;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,21 +20,9 @@ const KERNEL_MAGICS: [i64; 7] = [
 /// The major number of loop devices.
 const LOOP_MAJOR: u32 = 7;
 
-/// The maximum number of parents that are followed.
-const MAX_PARENTS: usize = 10_000;
-
 /// True if a process is not below this supervisor, so that its changes are not traced.
 pub(super) fn is_outside(process: i32) -> bool {
-    let own = std::process::id().cast_signed();
-    let mut ancestor = process;
-    for _ in 0..MAX_PARENTS {
-        match ProcessInfo::read(ancestor) {
-            Some(info) if info.parent == own => return false,
-            Some(info) if info.parent > 0 => ancestor = info.parent,
-            _ => break,
-        }
-    }
-    true
+    !proc_scan::is_below(process, std::process::id().cast_signed())
 }
 
 /// True if a thread is in the pid namespace of this process. Another namespace contains only
@@ -54,6 +43,13 @@ pub(super) fn is_kernel_file(file: &NamedFile) -> bool {
         && file.identity().is_none_or(|target| {
             FileIdentity::of_open(handle).is_ok_and(|handle| handle.mount == target.mount)
         })
+}
+
+/// Returns why writing to this file may change other files; `None` unless the file is the memory of
+/// a process outside of the call.
+pub(super) fn memory_reason(path: &Path) -> Option<String> {
+    let process = process_of_memory(path).filter(|process| is_outside(*process));
+    process.map(controlled_process_reason)
 }
 
 /// Returns the pid in the path of a process's memory file, `/proc/PID/mem`.

@@ -1,7 +1,7 @@
 //! Records files that processes have open for writing, or mapped, and connections to outside
 //! processes: a process can write to these without a traced system call.
 
-use super::changes_without_path::{self, controlled_process_reason};
+use super::changes_without_path;
 use super::named_file::NamedFile;
 use super::record::{ChangeRecord, IncompleteReason, TraceContext};
 use crate::proc_scan;
@@ -109,11 +109,7 @@ impl TraceContext {
                 let path = path.display();
                 Some(format!("a block device was opened for writing ({path})"))
             }
-            _ => {
-                let process = changes_without_path::process_of_memory(&path);
-                let process = process.filter(|process| changes_without_path::is_outside(*process));
-                process.map(controlled_process_reason)
-            }
+            _ => changes_without_path::memory_reason(&path),
         }
     }
 

@@ -21,7 +21,8 @@ const MAX_LINKS: usize = 40;
 /// The inode of the root directory of every `/proc`.
 const PROC_ROOT_INODE: u64 = 1;
 
-const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) const DIRECTORY_FLAGS: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The path argument of a system call, with the arguments and flags that determine its resolution.
 #[derive(Debug, Clone, Copy)]

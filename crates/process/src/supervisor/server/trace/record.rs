@@ -1,6 +1,6 @@
 //! Records the changes of a traced system call before it continues.
 
-use super::changes_without_path::{self, controlled_process_reason};
+use super::changes_without_path;
 use super::named_file::NamedFile;
 use super::recorded_root::{FileLocation, RecordedRoot};
 use super::sockets::KnownSockets;
@@ -381,15 +381,8 @@ impl TraceContext {
                     return Err(IncompleteReason::of(MOVED_REASON));
                 }
                 if !is_same_file_system && is_virtual(&path) {
-                    let process = changes_without_path::process_of_memory(&path);
-                    return match process
-                        .filter(|process| changes_without_path::is_outside(*process))
-                    {
-                        Some(process) => {
-                            Err(IncompleteReason::of(controlled_process_reason(process)))
-                        }
-                        None => Ok(()),
-                    };
+                    let reason = changes_without_path::memory_reason(&path);
+                    return reason.map_or(Ok(()), |reason| Err(IncompleteReason::of(reason)));
                 }
                 if !is_same_file_system
                     && changes_without_path::is_stored_below(file, thread, record.root())

@@ -2,18 +2,16 @@
 //! mount of the same file system.
 
 use super::named_file::{FileIdentity, NamedFile, path_of};
-use super::paths::PathArgument;
+use super::paths::{DIRECTORY_FLAGS, PathArgument};
 use agent_bash_changes::Touch;
 use agent_bash_os::{mountinfo_fields, mountinfo_path};
-use rustix::fs::{CWD, FileType, Mode, OFlags, openat};
+use rustix::fs::{CWD, FileType, Mode, openat};
 use rustix::io::Errno;
 use std::cell::OnceCell;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The root of a change set.
 #[derive(Debug)]

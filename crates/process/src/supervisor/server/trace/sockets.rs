@@ -74,8 +74,7 @@ impl KnownSockets {
 
     /// Records that a traced process listens on a socket, whose port is known by now.
     pub(super) fn record_listen(&mut self, waiting: &WaitingCall) {
-        let socket = socket_of(waiting);
-        let Some(socket) = socket else {
+        let Some(socket) = socket_of(waiting) else {
             return;
         };
         self.listeners
@@ -230,8 +229,7 @@ impl KnownSockets {
 
     /// True if no outside process listens at a path or an abstract name, as the kernel lists it.
     fn has_only_known_listeners(&self, name: &[u8], thread: i32) -> bool {
-        let table = read_proc(format!("/proc/{thread}/net/unix"));
-        let Ok(table) = table else {
+        let Ok(table) = read_proc(format!("/proc/{thread}/net/unix")) else {
             return false;
         };
         unix_listeners(&table, name).all(|inode| self.listeners.contains(&inode))
@@ -245,8 +243,8 @@ fn unix_listeners<'a>(table: &'a [u8], name: &'a [u8]) -> impl Iterator<Item = u
     const LISTENS: &[u8] = b"00010000";
     table.split(|byte| *byte == b'\n').filter_map(move |line| {
         let line = line.strip_suffix(name)?.strip_suffix(b" ")?;
-        let mut fields = line.split(u8::is_ascii_whitespace);
-        let mut fields = fields.by_ref().filter(|field| !field.is_empty());
+        let fields = line.split(u8::is_ascii_whitespace);
+        let mut fields = fields.filter(|field| !field.is_empty());
         let listens = fields.nth(3)? == LISTENS;
         let inode = std::str::from_utf8(fields.nth(2)?).ok()?.parse().ok()?;
         (listens && fields.next().is_none()).then_some(inode)
@@ -267,10 +265,8 @@ fn is_harmless(path: &Path) -> bool {
         agent.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let is_of_user = || {
-        let directory = USER_DIRECTORIES.iter();
-        let below = directory
-            .into_iter()
-            .find_map(|directory| path.strip_prefix(directory));
+        let mut directories = USER_DIRECTORIES.iter();
+        let below = directories.find_map(|directory| path.strip_prefix(directory));
         let name = below.and_then(|below| Some(below.split_once('/')?.1));
         name.is_some_and(|name| {
             let mut services = HARMLESS_USER_SERVICES.iter();
@@ -416,18 +412,9 @@ fn is_local_address(ip: IpAddr, thread: i32) -> bool {
         IpAddr::V4(ip) => {
             let table = String::from_utf8_lossy(&read("fib_trie")).into_owned();
             let line = format!("|-- {ip}");
-            let mut lines = table.lines();
-            while let Some(at) = lines.next() {
-                if at.trim() == line
-                    && lines
-                        .clone()
-                        .next()
-                        .is_some_and(|next| next.contains("host LOCAL"))
-                {
-                    return true;
-                }
-            }
-            false
+            let lines: Vec<&str> = table.lines().collect();
+            let is_local = |pair: &[&str]| pair[0].trim() == line && pair[1].contains("host LOCAL");
+            lines.windows(2).any(is_local)
         }
         IpAddr::V6(ip) => {
             let digits = format!("{:032x}", u128::from(ip));

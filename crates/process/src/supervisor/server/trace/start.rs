@@ -102,7 +102,7 @@ mod tests {
     use rustix::process::{WaitOptions, waitpid};
     use std::ffi::OsStr;
     use std::fs::{self, File};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     fn started(script: &str, tracer_reuse: TracerReuse) -> (i32, Tracer) {
@@ -122,6 +122,15 @@ mod tests {
             TraceScope::Changes,
         );
         started.map_err(|_| "it was not started").unwrap()
+    }
+
+    /// Creates a root of change sets and their store below a directory.
+    fn root_and_store(directory: &Path) -> (PathBuf, Store) {
+        let base = fs::canonicalize(directory).unwrap();
+        let [state, root] = ["state", "root"].map(|name| base.join(name));
+        fs::create_dir(&state).unwrap();
+        fs::create_dir(&root).unwrap();
+        (root, Store::open(&state).unwrap())
     }
 
     fn reap(pid: i32) {
@@ -148,11 +157,7 @@ mod tests {
     #[test]
     fn connection_before_record_begins_waits_for_record() {
         let temp = tempfile::tempdir().unwrap();
-        let base = fs::canonicalize(temp.path()).unwrap();
-        let (state, root) = (base.join("state"), base.join("root"));
-        fs::create_dir(&state).unwrap();
-        fs::create_dir(&root).unwrap();
-        let store = Store::open(&state).unwrap();
+        let (root, store) = root_and_store(temp.path());
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let script = format!("exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
@@ -173,13 +178,9 @@ mod tests {
     #[test]
     fn following_shells_are_traced_by_one_thread() {
         let temp = tempfile::tempdir().unwrap();
-        let base = fs::canonicalize(temp.path()).unwrap();
-        let (state, root) = (base.join("state"), base.join("root"));
-        fs::create_dir(&state).unwrap();
-        fs::create_dir(&root).unwrap();
+        let (root, store) = root_and_store(temp.path());
         let file = root.join("file");
         fs::write(&file, "0").unwrap();
-        let store = Store::open(&state).unwrap();
         let mut tracer_reuse = TracerReuse::NewTracer;
         let mut threads = Vec::new();
         for round in 1..=4 {
