@@ -178,36 +178,7 @@ fn line_with(text: &str, parent_directory: &Path) -> Option<usize> {
 fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for rule in rules {
-        let pattern = Regex::new(rule.pattern)?;
-        let paths = rule.except.iter();
-        let exempted: Vec<&str> = paths.filter_map(|row| row.split(' ').next()).collect();
-        let mut needed = BTreeSet::new();
-        for source in sources {
-            if !rule
-                .within
-                .iter()
-                .any(|within| source.path.starts_with(within))
-            {
-                continue;
-            }
-            for (number, line) in code_lines(source).filter(|(_, line)| pattern.is_match(line)) {
-                match exempted.iter().find(|path| **path == source.path) {
-                    Some(path) => drop(needed.insert(*path)),
-                    None => faults.push(format!(
-                        "{}:{number}: {}\n    {}",
-                        source.path,
-                        rule.why,
-                        line.trim()
-                    )),
-                }
-            }
-        }
-        for path in exempted.iter().filter(|path| !needed.contains(*path)) {
-            faults.push(format!(
-                "xtask/src/source_rules.rs: `{path}` no longer needs its exception from: {}",
-                rule.why
-            ));
-        }
+        faults.extend(violations(rule, sources)?);
     }
     for source in sources {
         let lines = text_without_tests(source).lines().count();
@@ -223,6 +194,35 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
         if stem.is_some_and(|stem| VAGUE_FILE_NAMES.contains(&stem)) {
             faults.push(format!("{}: name the file after its contents", source.path));
         }
+    }
+    Ok(faults)
+}
+
+/// Returns a sentence for each line that breaks a rule, and for each exemption without such a line.
+fn violations(rule: &Rule, sources: &[Source]) -> Result<Vec<String>> {
+    let pattern = Regex::new(rule.pattern)?;
+    let paths = rule.except.iter();
+    let exempted: Vec<&str> = paths.filter_map(|row| row.split(' ').next()).collect();
+    let (mut faults, mut needed) = (Vec::new(), BTreeSet::new());
+    for source in sources {
+        let path = source.path.as_str();
+        if !rule.within.iter().any(|within| path.starts_with(within)) {
+            continue;
+        }
+        for (number, line) in code_lines(source).filter(|(_, line)| pattern.is_match(line)) {
+            if exempted.contains(&path) {
+                needed.insert(path);
+            } else {
+                let line = line.trim();
+                faults.push(format!("{path}:{number}: {}\n    {line}", rule.why));
+            }
+        }
+    }
+    for path in exempted.iter().filter(|path| !needed.contains(*path)) {
+        faults.push(format!(
+            "xtask/src/source_rules.rs: `{path}` no longer needs its exception from: {}",
+            rule.why
+        ));
     }
     Ok(faults)
 }

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -57,9 +57,12 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
         // Failing to restore the times does no harm.
         let _ = parent.set_times(FileTimes::new().set_modified(modified));
     }
-    let ignore = hidden_directory.join(".gitignore");
-    if !ignore.exists() {
-        std::fs::write(&ignore, "*\n").map_err(failed())?;
+    // A command may have put a link in the place of the file.
+    let hidden = PrivateDir::open(parent, &[HIDDEN_SLOTS_DIR]).map_err(failed())?;
+    match hidden.create_new(".gitignore") {
+        Ok(mut ignore) => ignore.write_all(b"*\n").map_err(failed())?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed()(error)),
     }
     match made.make_dir(SLOTS_DIR) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed()(error)),

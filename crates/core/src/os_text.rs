@@ -1,4 +1,4 @@
-//! Arguments and environments in messages: strings, which are shorter than serde's arrays of bytes,
+//! Arguments, environments and paths in messages: strings, which are shorter than serde's arrays of bytes,
 //! and are read and written faster. A text that is not UTF-8 is an array of bytes.
 
 use serde::de::{SeqAccess, Visitor};
@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 
 /// A text to be written.
 struct Written<'t>(&'t OsStr);
@@ -75,6 +76,30 @@ pub mod list {
     ) -> Result<Vec<OsString>, D::Error> {
         let list = Vec::<Read>::deserialize(deserializer)?;
         Ok(list.into_iter().map(|Read(text)| text).collect())
+    }
+}
+
+/// Paths.
+pub mod paths {
+    use super::{Deserialize, Deserializer, PathBuf, Read, Serializer, Written};
+
+    /// Writes the paths.
+    ///
+    /// # Errors
+    /// The serializer failed.
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(paths.iter().map(|path| Written(path.as_os_str())))
+    }
+
+    /// Reads the paths.
+    ///
+    /// # Errors
+    /// The deserializer failed, or the value has another type.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<PathBuf>, D::Error> {
+        let paths = Vec::<Read>::deserialize(deserializer)?;
+        Ok(paths.into_iter().map(|Read(path)| path.into()).collect())
     }
 }
 

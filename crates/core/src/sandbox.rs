@@ -34,7 +34,9 @@ pub struct Plan {
     pub writable: Vec<PathBuf>,
     /// Files and directories that cannot be read because they hold secrets.
     pub hidden: HiddenPaths,
-    /// Files and directories below writable directories that cannot be changed.
+    /// Files and directories below writable directories that cannot be changed. Calls can give them
+    /// any name.
+    #[serde(with = "crate::os_text::paths")]
     pub protected: Vec<PathBuf>,
     /// Accessible devices, in addition to harmless ones such as `/dev/null`.
     pub devices: Vec<PathBuf>,

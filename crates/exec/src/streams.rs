@@ -139,13 +139,8 @@ impl OutputStreams {
                 match rustix::io::read(&source, spare_capacity(&mut self.buffer)) {
                     Ok(0) => progress = Progress::Ended,
                     Ok(_) => progress = after_stop.push(stream, &self.buffer, out),
-                    Err(Errno::WOULDBLOCK) => {
-                        let mut ready = [PollFd::new(&source, PollFlags::IN)];
-                        if poll(&mut ready, Some(&BULK_PAUSE)) == Ok(0) {
-                            break;
-                        }
-                    }
-                    Err(Errno::INTR) => {}
+                    Err(Errno::WOULDBLOCK) if pauses(&source) => break,
+                    Err(Errno::WOULDBLOCK | Errno::INTR) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -214,6 +209,35 @@ impl OutputStreams {
                 .position(|pipe| epoll_data(pipe.stream) == stream)
         };
         streams.filter_map(index).collect()
+    }
+
+    /// Reads the output that a pipe has now. True if there was any, or if it is lost.
+    fn read_pipe_now(&mut self, index: usize, out: &mut dyn OutputConsumer) -> bool {
+        let (mut has_read, mut remaining) = (false, MAX_PIPE_BYTES);
+        while remaining > 0 {
+            let pipe = &mut self.pipes[index];
+            self.buffer.clear();
+            self.buffer.reserve(BUFFER_BYTES);
+            match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
+                Ok(count) if count > 0 => {
+                    has_read = true;
+                    remaining = remaining.saturating_sub(count);
+                    if pipe.push(&self.buffer, out) != Progress::Ended {
+                        continue;
+                    }
+                }
+                Err(Errno::INTR) => continue,
+                Err(Errno::WOULDBLOCK) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    has_read = true;
+                    report_loss(pipe.stream, &error.into(), out);
+                }
+            }
+            self.end(index);
+            break;
+        }
+        has_read
     }
 }
 
@@ -285,32 +309,9 @@ impl Source for OutputStreams {
             }
         }
         for stream in order {
-            let Some(index) = self.pipes.iter().position(|pipe| pipe.stream == stream) else {
-                continue;
-            };
-            let mut remaining = MAX_PIPE_BYTES;
-            while remaining > 0 {
-                let pipe = &mut self.pipes[index];
-                self.buffer.clear();
-                self.buffer.reserve(BUFFER_BYTES);
-                match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
-                    Ok(count) if count > 0 => {
-                        has_read = true;
-                        remaining = remaining.saturating_sub(count);
-                        if pipe.push(&self.buffer, out) != Progress::Ended {
-                            continue;
-                        }
-                    }
-                    Err(Errno::INTR) => continue,
-                    Err(Errno::WOULDBLOCK) => break,
-                    Ok(_) => {}
-                    Err(error) => {
-                        has_read = true;
-                        report_loss(stream, &error.into(), out);
-                    }
-                }
-                self.end(index);
-                break;
+            let mut pipes = self.pipes.iter();
+            if let Some(index) = pipes.position(|pipe| pipe.stream == stream) {
+                has_read |= self.read_pipe_now(index, out);
             }
         }
         has_read
@@ -335,6 +336,12 @@ impl Source for OutputStreams {
 }
 
 /// Adds to the output that the rest of the output is lost.
+/// True if no output arrives for [`BULK_PAUSE`].
+fn pauses(pipe: &OwnedFd) -> bool {
+    let mut ready = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut ready, Some(&BULK_PAUSE)) == Ok(0)
+}
+
 fn report_loss(stream: StreamId, error: &io::Error, out: &mut dyn OutputConsumer) -> Progress {
     tracing::warn!(%error, "a pipe could not be read");
     let text = format!("\nagent-bash: the rest of this output is lost: {error}\n");

@@ -9,12 +9,11 @@ mod support;
 use agent_bash_core::{
     Cancel, ConsumerFlow, Executor, OutputConsumer, StreamId, Streams, SurvivorPolicy,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
 use support::process_state::{children, descriptors, status};
-use support::{marked, options, run_with, soon};
+use support::{cache_with, marked, run_with, soon};
 
 /// Length of a long line in bytes.
 const LENGTH: usize = 200_000_000;
@@ -45,10 +44,7 @@ const SCRIPTS: &[&str] = &[
 ];
 
 async fn calls(rounds: usize, census: &Census, warm_shells: usize) {
-    let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-        warm_shells,
-        ..options()
-    }));
+    let cache = Arc::new(cache_with(|it| it.warm_shells = warm_shells));
     for round in 0..rounds {
         let mut tasks = tokio::task::JoinSet::new();
         for (number, script) in SCRIPTS.iter().enumerate() {

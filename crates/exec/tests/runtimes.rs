@@ -7,11 +7,10 @@
 mod support;
 
 use agent_bash_core::Cancel;
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::time::Duration;
 use support::census::Census;
 use support::process_state::children;
-use support::{marked, options, run_with, soon};
+use support::{cache_with, marked, run_with, soon};
 
 fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -23,10 +22,7 @@ fn ended_runtime_leaves_no_zombie() {
     let census = Census::new();
     for script in ["true", "sleep 1000"] {
         runtime().block_on(async {
-            let cache = ShellCache::new(ShellCacheOptions {
-                warm_shells: 2,
-                ..options()
-            });
+            let cache = cache_with(|it| it.warm_shells = 2);
             let spec = marked(script, &census).timeout(None);
             let cancel = Cancel::new();
             let call = run_with(&cache, &spec, &cancel);

@@ -32,7 +32,7 @@ use agent_bash_core::sandbox::{Caches, HiddenPaths, Network, Plan, Tier, WriteLe
 use links::UntrustedDirectories;
 use paths::{canonical, existing, existing_without_links, in_home, is_too_wide};
 use secrets::SecretSearch;
-use state_directory::writable_state;
+use state_directory::{hidden_paths, writable_state};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -200,7 +200,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     };
     let mut hidden = secrets.all();
     hidden.extend(resolver.trusted("hidden", &wanted.hidden)?);
-    hidden.extend(facts.state.as_deref().map(state_directory::change_store));
+    hidden.extend(facts.state.iter().flat_map(|state| hidden_paths(state)));
     for path in &readable {
         hidden.show_below(path);
     }
@@ -237,9 +237,17 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     })
 }
 
-/// Refuses a writable directory that is hidden.
+/// Refuses a writable directory that is hidden, or whose path is not UTF-8, as the list of known
+/// workspaces requires.
 fn check_writable(writable: &BTreeSet<PathBuf>, hidden: &HiddenPaths) -> Result<(), ResolveError> {
     for directory in writable {
+        if directory.to_str().is_none() {
+            return Err(ResolveError::Unusable {
+                list: "writable",
+                path: directory.clone(),
+                error: std::io::Error::other("its path is not UTF-8"),
+            });
+        }
         if let Some(hidden) = hidden.hiding(directory) {
             return Err(ResolveError::Hidden {
                 writable: directory.clone(),

@@ -253,9 +253,11 @@ fn state_directory_in_a_writable_directory_is_protected_or_refused() {
         let resolved = resolve(&wanted, &facts);
         let refused = matches!(resolved, Err(ResolveError::WritableState { .. }));
         assert_eq!(refused, is_refused, "{state} {level:?}: {resolved:?}");
-        let store = canonical(&home.path.join(state)).join("changes");
-        let is_hidden = |it: &ResolvedSandbox| it.plan.hidden.hiding(&store.join("cli")).is_some();
-        assert!(resolved.iter().all(is_hidden), "{state}");
+        for name in ["changes/cli", "history.jsonl", "targets/secret"] {
+            let path = canonical(&home.path.join(state)).join(name);
+            let is_hidden = |it: &ResolvedSandbox| it.plan.hidden.hiding(&path).is_some();
+            assert!(resolved.iter().all(is_hidden), "{state} {name}");
+        }
         let is_protected =
             resolved.is_ok_and(|it| it.plan.protected.contains(&home.path.join(state)));
         assert_eq!(is_protected, tier == Tier::Full && !is_refused, "{state}");
@@ -267,4 +269,25 @@ fn state_directory_in_a_writable_directory_is_protected_or_refused() {
     assert_eq!(caches(&facts), wanted.caches);
     facts.state = Some(home.path.join("plain/state"));
     assert!(caches(&facts).is_empty());
+}
+
+/// A call can create such a directory. The plan is sent as text.
+#[test]
+fn plan_is_sent_with_protected_paths_that_are_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = Home::new();
+    let name = std::ffi::OsStr::from_bytes(b"a\xff");
+    let modules = home.path.join("main/.git/modules");
+    fs::create_dir_all(modules.join(name)).unwrap();
+    fs::write(modules.join(name).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let plan = home.plan(&write(), "main").unwrap();
+    assert!(plan.protected.contains(&modules.join(name).join("hooks")));
+    let text = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+    // A workspace of such a name is refused with a reason.
+    let workspace = home.path.join("plain").join(name);
+    fs::create_dir(&workspace).unwrap();
+    let facts = HostFacts::new(Some(home.path.clone()), workspace, Tier::Base);
+    let error = resolve(&write(), &facts).unwrap_err().to_string();
+    assert!(error.contains("not UTF-8"), "{error}");
 }

@@ -1,10 +1,10 @@
 use super::*;
-use crate::approvals::ApprovalQuestion;
+use crate::approvals::{ApprovalQuestion, outside_request};
 use crate::calls::CallEnd;
 use crate::transcript::CardEntry;
 use agent_bash::Escalation;
 use agent_bash::core::changes::TrialRequest;
-use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
+use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::{ArtifactId, Status, Timestamp, ToolResult};
 use agent_bash_render::{CardState, ToolCard};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -391,23 +391,13 @@ fn idle_interface_has_no_timer() {
     );
 }
 
-fn work() -> SandboxRequest {
-    SandboxRequest {
-        level: Some(SandboxLevel::Off),
-        network: None,
-        hosts: Vec::new(),
-        writable: Vec::new(),
-        reason: "it must".to_owned(),
-    }
-}
-
 #[test]
 fn question_is_answered_only_by_a_key_meant_for_it() {
     let mut app = app(None);
     let early = Duration::from_millis(100);
     let later = Duration::from_secs(1);
     for (answer, allowed) in [('y', true), ('n', false)] {
-        let (question, mut answered) = ApprovalQuestion::of("x", work());
+        let (question, mut answered) = ApprovalQuestion::of("x", outside_request("it must"));
         app.ask_to_leave_sandbox(question, NOW);
         letter(&mut app, answer, early);
         letter(&mut app, 'x', later);
@@ -417,9 +407,9 @@ fn question_is_answered_only_by_a_key_meant_for_it() {
     }
     assert!(app.prompt.is_empty(), "no key went elsewhere");
     // The next question needs its own answer, and a question of a cancelled call disappears.
-    let (first, mut answered) = ApprovalQuestion::of("x", work());
-    let (over, answer_of_over) = ApprovalQuestion::of("x", work());
-    let (last, mut answered_last) = ApprovalQuestion::of("x", work());
+    let (first, mut answered) = ApprovalQuestion::of("x", outside_request("it must"));
+    let (over, answer_of_over) = ApprovalQuestion::of("x", outside_request("it must"));
+    let (last, mut answered_last) = ApprovalQuestion::of("x", outside_request("it must"));
     for question in [first, over, last] {
         app.ask_to_leave_sandbox(question, NOW);
     }
@@ -442,7 +432,7 @@ fn call_does_not_run_before_its_answer_and_its_time_starts_then() {
     ] {
         let mut app = app(None);
         enters(&mut app, "curl x");
-        let (question, _answered) = ApprovalQuestion::of("curl x", work());
+        let (question, _answered) = ApprovalQuestion::of("curl x", outside_request("it must"));
         app.ask_to_leave_sandbox(question, NOW);
         let seen = |app: &mut App, now| {
             let call = app.call.unwrap();

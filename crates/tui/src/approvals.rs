@@ -28,6 +28,17 @@ pub(crate) struct ApprovalQuestion {
     answer: oneshot::Sender<bool>,
 }
 
+/// The request to run a call outside of the sandbox.
+pub(crate) fn outside_request(reason: &str) -> SandboxRequest {
+    SandboxRequest {
+        level: Some(SandboxLevel::Off),
+        network: None,
+        hosts: Vec::new(),
+        writable: Vec::new(),
+        reason: reason.to_owned(),
+    }
+}
+
 struct PendingApproval {
     ask: UnboundedSender<ApprovalQuestion>,
 }
@@ -175,13 +186,7 @@ mod tests {
 
     async fn call(tool: &BashTool, cancel: &Cancel) -> Status {
         let mut request = Request::new("x");
-        request.sandbox = Some(SandboxRequest {
-            level: Some(SandboxLevel::Off),
-            network: None,
-            hosts: Vec::new(),
-            writable: Vec::new(),
-            reason: "it must".to_owned(),
-        });
+        request.sandbox = Some(outside_request("it must"));
         tool.execute(request, cancel).await.status
     }
 

@@ -1,11 +1,19 @@
 use super::*;
 use crate::history::tests::entry;
 
-fn key(code: KeyCode) -> KeyEvent {
+pub(super) fn key(code: KeyCode) -> KeyEvent {
     KeyEvent::new(code, KeyModifiers::NONE)
 }
 
-fn typed(prompt: &mut Prompt, text: &str) {
+pub(super) fn ctrl(c: char) -> KeyEvent {
+    KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)
+}
+
+pub(super) fn alt(c: char) -> KeyEvent {
+    KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT)
+}
+
+pub(super) fn typed(prompt: &mut Prompt, text: &str) {
     for c in text.chars() {
         prompt.key(key(KeyCode::Char(c)));
     }
@@ -77,7 +85,7 @@ fn modified_enter_and_a_backslash_add_lines() {
     typed(&mut prompt, "a");
     prompt.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
     typed(&mut prompt, "b");
-    prompt.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
+    prompt.key(ctrl('j'));
     typed(&mut prompt, "c \\");
     assert!(prompt.continue_line());
     typed(&mut prompt, "d");
@@ -90,8 +98,6 @@ fn modified_enter_and_a_backslash_add_lines() {
 #[test]
 fn deleted_text_comes_back() {
     let mut prompt = Prompt::new(&Theme::plain());
-    let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
-    let alt = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT);
     prompt.paste("one two three");
     for (key, want) in [
         (ctrl('w'), "one two "),
@@ -117,7 +123,6 @@ fn deleted_text_comes_back() {
 
 #[test]
 fn wiped_text_comes_back_and_stays_a_trial() {
-    let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
     for text in ["one two", "a\n\nb"] {
         for is_trial in [false, true] {
             let mut prompt = Prompt::new(&Theme::plain());
@@ -190,7 +195,6 @@ const GRAPHEME_CLUSTERS: [&str; 4] = [
 #[test]
 fn cursor_and_deletions_treat_a_cluster_as_one() {
     let shift = |code| KeyEvent::new(code, KeyModifiers::SHIFT);
-    let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
     for cluster in GRAPHEME_CLUSTERS {
         let whole = format!("a{cluster}b");
         let outside = ["", "a", &whole[..=cluster.len()], &whole];
@@ -254,7 +258,7 @@ fn cursor_never_stops_within_a_cluster() {
         prompt.key(key(KeyCode::Right));
         prompt.key(key(KeyCode::Up));
         assert_eq!(prompt.text_before_cursor(), "", "up");
-        prompt.key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::ALT));
+        prompt.key(alt('f'));
         let before = prompt.text_before_cursor();
         assert!(
             before == cluster || before == format!("{cluster}\n"),

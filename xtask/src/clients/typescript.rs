@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 pub(super) fn module(model: &Model) -> String {
     let mut text = String::from(
         "// What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.\n\
-         // The values are plain objects: fields and kinds that a newer program adds are passed
-         // on.\n",
+         // The values are plain objects: fields and kinds that a newer program adds are passed on.\n",
     );
     for (name, item) in &model.items {
         text.push('\n');

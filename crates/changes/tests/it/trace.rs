@@ -135,6 +135,16 @@ fn traced_changes_are_undone_with_a_store_on_another_device() {
     taken_back(TestTree::far, false);
 }
 
+/// A command may have put the link there. The host would write its target.
+#[test]
+fn undo_with_a_store_on_another_device_follows_no_link_in_the_tree() {
+    let tree = TestTree::far("echo one >a; ln -s ../../outside .agent-bash-changes/.gitignore");
+    let changes = traced(&tree, &["~a: echo two >a"]);
+    tree.undo(changes.id);
+    assert_eq!(tree.text("a").as_deref(), Some("one\n"));
+    assert!(!tree.root.with_file_name("outside").exists());
+}
+
 /// `links`: true if deleted or moved files keep their inodes, because they can be linked.
 fn taken_back(new: fn(&str) -> TestTree, links: bool) {
     for case in CASES {

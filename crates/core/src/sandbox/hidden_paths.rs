@@ -11,10 +11,13 @@ use std::path::{Component, Path, PathBuf};
 #[serde(deny_unknown_fields)]
 pub struct HiddenPaths {
     /// Absolute paths, sorted by their bytes.
+    #[serde(with = "crate::os_text::paths")]
     paths: Vec<PathBuf>,
     /// Directories in which all of `names` are hidden; absolute, sorted by their bytes.
+    #[serde(with = "crate::os_text::paths")]
     homes: Vec<PathBuf>,
     /// Paths relative to a home, sorted by their bytes.
+    #[serde(with = "crate::os_text::paths")]
     names: Vec<PathBuf>,
 }
 

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::jobs::world::World;
-use crate::support::{cache, run_in, soon, spec};
-use crate::test_workspace::TestWorkspace;
+use crate::support::{cache, soon};
+use crate::test_workspace::{SESSION, TestWorkspace, names};
 use agent_bash_changes::{ChangesError, ListedChanges};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, TraceState};
 use agent_bash_core::{Cancel, RunSpec, SessionName, SurvivorPolicy};
@@ -14,18 +14,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-const SESSION: &str = "s";
-
 /// Adds options to a call.
 type In = fn(RunSpec) -> RunSpec;
 
 const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n")];
 
 impl TestWorkspace {
-    fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.root.join(name)).unwrap_or_default()
-    }
-
     /// Runs a traced call. Returns its change set.
     async fn call(
         &self,
@@ -33,17 +27,10 @@ impl TestWorkspace {
         script: &str,
         add: impl Fn(RunSpec) -> RunSpec,
     ) -> ChangesId {
-        let store = self.store();
-        let set = store
-            .begin_trace(SESSION, &self.root, ChangesLevel::Undo)
-            .unwrap();
-        let spec = spec(script)
-            .cwd(self.root.clone())
-            .trace(Some(set.dir().to_owned()))
-            .survivors(SurvivorPolicy::Adopt);
-        let ran = run_in(cache, &add(spec)).await;
+        let adopting = |spec: RunSpec| add(spec.survivors(SurvivorPolicy::Adopt));
+        let (ran, changes) = self.traced_call(cache, script, adopting).await;
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
-        store.finish(set).unwrap().id
+        changes.id
     }
 
     /// The background change sets of a call.
@@ -52,13 +39,22 @@ impl TestWorkspace {
         all.retain(|listed| listed.after == Some(call));
         all
     }
-}
 
-fn names(listed: &ListedChanges) -> Vec<&str> {
-    let files = listed.changes.files.iter();
-    let mut names: Vec<&str> = files.map(|file| &*file.name.path).collect();
-    names.sort_unstable();
-    names
+    /// Creates the file that a script waits for outside of the root.
+    fn go(&self) {
+        fs::write(self.temp.path().join("go"), "").unwrap();
+    }
+
+    /// Waits until the call has one background change set, which is done.
+    async fn done_after(&self, call: ChangesId) -> ListedChanges {
+        let is_done = || {
+            let after = self.after(call);
+            after.len() == 1 && after[0].changes.state == ChangesState::Done
+        };
+        let listed = || self.store().list(SESSION);
+        assert!(soon(is_done).await, "{:?}", listed());
+        self.after(call).remove(0)
+    }
 }
 
 /// The surviving process is in the background of the call's shell, is a daemon, or is in the
@@ -86,23 +82,12 @@ async fn processes_that_outlive_a_call_have_a_separate_set() {
             .call(&cache, &format!("echo x >>one; {script}"), add)
             .await;
         assert!(workspace.after(call).is_empty(), "nothing was written yet");
-        fs::write(workspace.temp.path().join("go"), "").unwrap();
-        let is_done = || {
-            let after = workspace.after(call);
-            after.len() == 1 && after[0].changes.state == ChangesState::Done
-        };
-        assert!(
-            soon(is_done).await,
-            "{script}: {:?}",
-            workspace.store().list(SESSION)
-        );
-        let after = workspace.after(call);
-        assert_eq!(names(&after[0]), ["late", "two"], "{script}");
+        workspace.go();
+        let after = workspace.done_after(call).await.changes;
+        assert_eq!(names(&after), ["late", "two"], "{script}");
         let store = workspace.store();
         // Each set can be undone alone.
-        store
-            .undo(SESSION, after[0].changes.id, &[], false)
-            .unwrap();
+        store.undo(SESSION, after.id, &[], false).unwrap();
         assert_eq!(
             (workspace.text("late"), workspace.text("two")),
             (String::new(), "two\n".into())
@@ -121,16 +106,9 @@ async fn open_descriptor_is_found() {
     let script = "(exec 3>>two; echo first >&3; touch ../ready; until [[ -e ../go ]]; do sleep 0.02; done; \
         echo late >&3) >/dev/null 2>&1 & until [[ -e ../ready ]]; do sleep 0.02; done";
     let call = workspace.call(&cache, script, |it| it).await;
-    fs::write(workspace.temp.path().join("go"), "").unwrap();
-    let is_done = || {
-        let after = workspace.after(call);
-        after
-            .first()
-            .is_some_and(|it| it.changes.state == ChangesState::Done)
-    };
-    assert!(soon(is_done).await);
-    let after = workspace.after(call);
-    assert_eq!(names(&after[0]), ["two"]);
+    workspace.go();
+    let after = workspace.done_after(call).await.changes;
+    assert_eq!(names(&after), ["two"]);
     let store = workspace.store();
     // The call's own changes cannot be undone before the later ones.
     let refused = store.undo(SESSION, call, &[], false);
@@ -138,9 +116,7 @@ async fn open_descriptor_is_found() {
         matches!(refused, Err(ChangesError::Conflict { .. })),
         "{refused:?}"
     );
-    store
-        .undo(SESSION, after[0].changes.id, &[], false)
-        .unwrap();
+    store.undo(SESSION, after.id, &[], false).unwrap();
     assert_eq!(workspace.text("two"), "two\nfirst\n");
 }
 
@@ -185,7 +161,7 @@ async fn changes_of_survivors_belong_to_their_call_while_others_run() {
     for (call, wanted) in [(first, ["by_one", "one"]), (second, ["by_two", "two"])] {
         let after = workspace.after(call);
         assert_eq!(after.len(), 1, "{call}: {:?}", listed());
-        assert_eq!(names(&after[0]), wanted, "{call}");
+        assert_eq!(names(&after[0].changes), wanted, "{call}");
         let is_known = !after[0].maybe_earlier;
         assert!(is_known && after[0].changes.state == ChangesState::Done);
     }
@@ -210,7 +186,6 @@ async fn changes_of_a_process_with_unknown_owner_name_no_call() {
     // is executed there could: a starting bash opens the terminal, and would be seen below its
     // parent, if that is slow to end.
     let orphan = format!("( ({}; echo x >orphans) & ) >/dev/null 2>&1", until("go"));
-    // The control: where nothing else was left, it can only be the call's.
     // The control: without other survivors, the process can only belong to the call.
     for is_alone in [false, true] {
         let (workspace, cache) = (TestWorkspace::with(FILES), cache());
@@ -225,11 +200,11 @@ async fn changes_of_a_process_with_unknown_owner_name_no_call() {
         assert!(workspace.after(first).is_empty());
         let own = workspace.store().show(SESSION, second).unwrap();
         assert_eq!(own.counts.created, u64::from(is_alone), "{own:?}");
-        let is_said = || {
+        let is_listed = || {
             let after = workspace.after(second);
-            after.len() == 1 && after[0].maybe_earlier && names(&after[0]) == ["orphans"]
+            after.len() == 1 && after[0].maybe_earlier && names(&after[0].changes) == ["orphans"]
         };
-        assert_eq!(is_said(), !is_alone);
+        assert_eq!(is_listed(), !is_alone);
     }
 }
 
@@ -239,11 +214,11 @@ async fn undo_refuses_a_process_that_still_writes_and_works_after_the_supervisor
     let script = "read -r _ _ _ up _ </proc/$$/stat; echo $up >../up; \
         (until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; sleep 60) >/dev/null 2>&1 &";
     let call = workspace.call(&cache, script, |it| it).await;
-    fs::write(workspace.temp.path().join("go"), "").unwrap();
+    workspace.go();
     assert!(soon(|| !workspace.text("late").is_empty()).await);
     let after = workspace.after(call);
     assert_eq!(
-        (after[0].changes.state, names(&after[0])),
+        (after[0].changes.state, names(&after[0].changes)),
         (ChangesState::Running, vec!["late"])
     );
     let (store, id) = (workspace.store(), after[0].changes.id);
@@ -274,19 +249,13 @@ async fn changes_of_a_job_can_be_undone_once_it_was_ended() {
         let script =
             format!("({until}; echo tick >tick; sleep 60; echo over >tick) & echo started");
         let call = workspace.call(&world.cache, &script, add).await;
-        fs::write(workspace.temp.path().join("go"), "").unwrap();
+        workspace.go();
         assert!(soon(|| !workspace.text("tick").is_empty()).await);
         let jobs = world.jobs.list().unwrap();
         let job = world.kill(&jobs[0].id).await;
         assert!(matches!(job.state, JobState::Ended(_)), "{job:?}");
         assert_eq!(world.census.commands(), [], "{which}");
-        let is_done = || {
-            let after = workspace.after(call);
-            after.len() == 1 && after[0].changes.state == ChangesState::Done
-        };
-        let listed = || workspace.store().list(SESSION);
-        assert!(soon(is_done).await, "{which}: {:?}", listed());
-        let id = workspace.after(call)[0].changes.id;
+        let id = workspace.done_after(call).await.changes.id;
         workspace.store().undo(SESSION, id, &[], false).unwrap();
         assert_eq!(workspace.text("tick"), "");
     }
@@ -306,13 +275,9 @@ async fn end_of_a_process_without_job_is_noticed() {
     let waited = world.jobs.wait(&jobs[0].id, patience, &never).await;
     waited.unwrap();
     assert!(workspace.after(call).is_empty());
-    fs::write(workspace.temp.path().join("go"), "").unwrap();
-    let is_done = || {
-        let after = workspace.after(call);
-        after.len() == 1 && after[0].changes.state == ChangesState::Done
-    };
-    assert!(soon(is_done).await, "{:?}", workspace.store().list(SESSION));
-    assert_eq!(names(&workspace.after(call)[0]), ["late"]);
+    workspace.go();
+    let after = workspace.done_after(call).await.changes;
+    assert_eq!(names(&after), ["late"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -341,7 +306,7 @@ async fn job_has_its_own_change_set_from_its_start() {
         matches!(refused, Err(ChangesError::Running { .. })),
         "{refused:?}"
     );
-    fs::write(workspace.temp.path().join("go"), "").unwrap();
+    workspace.go();
     world.end(&job.id).await;
     let is_done = || store.show(SESSION, id).unwrap().state == ChangesState::Done;
     assert!(soon(is_done).await);

@@ -6,9 +6,8 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, SOON, command, marked, options, soon};
+use crate::support::{Collect, SOON, cache_with, command, marked, options, soon};
 use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use rustix::process::{Pid, Signal};
 use std::process::{Child, Stdio};
@@ -114,10 +113,9 @@ fn spec(shape: &Shape, census: &Census) -> RunSpec {
 async fn stop(shape: &Shape, how: Stop, supervisor: &Supervisor) {
     let census = Census::new();
     let clock = Arc::new(DrivenClock::new());
-    let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-        clock: clock.clone(),
-        supervisor: supervisor.clone(),
-        ..options()
+    let cache = Arc::new(cache_with(|it| {
+        it.clock = clock.clone();
+        it.supervisor = supervisor.clone();
     }));
     let cancel = Cancel::new();
     let call = tokio::spawn({

@@ -3,9 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{self, command, environment, options, run_in, soon, spec};
+use crate::support::{self, cache_with, command, environment, run_in, soon, spec};
 use agent_bash_core::{Cancel, Environment};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -95,10 +94,7 @@ async fn child_inherits_exactly_the_given_state() {
     close_fds::set_fds_cloexec(3, &[]);
     let mut faults = Vec::new();
     for warm_shells in [0, 1] {
-        let cache = ShellCache::new(ShellCacheOptions {
-            warm_shells,
-            ..options()
-        });
+        let cache = cache_with(|it| it.warm_shells = warm_shells);
         for changes in CHANGES {
             let changes = changes.iter().map(|(name, value)| {
                 let value = value.map(|bytes| OsStr::from_bytes(bytes).to_owned());
@@ -198,7 +194,7 @@ async fn login_bash_equals_bash() {
         spec.shell.is_bash = false;
         spec.shell.args = vec!["-l".to_owned()];
         spec.env.changes = [("HOME".into(), Some(home.path().into()))].into();
-        let ran = support::run(&spec).await.unwrap();
+        let ran = support::run(&spec).await;
         let bash = command("/bin/bash")
             .args(["-lc", script])
             .env("HOME", home.path())

@@ -3,13 +3,13 @@
 
 use crate::support::census::Census;
 use crate::support::{
-    self, FinishedRun, SOON, command, marked, options, run_in, run_with, soon, spec,
+    self, FinishedRun, SOON, cache_with, command, long_lived, marked, options, run_in, soon, spec,
 };
 use agent_bash_core::{
     Cancel, Clock, NoticeKind, Outcome, RunSpec, ScriptEnding, SessionName, Shell, Streams,
     SurvivorPolicy,
 };
-use agent_bash_exec::{JobError, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash_exec::{JobError, JobStdin, Jobs, JobsOptions, ShellCache};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{ShellStart, Supervisor, TerminalStart};
 use rustix::process::{Pid, Signal};
@@ -22,16 +22,12 @@ use std::time::Duration;
 /// Exit code of `exec-test-host` if the script did not exit by itself.
 const OTHER_ENDING: i32 = 99;
 
-fn without() -> ShellCacheOptions {
-    ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    }
+fn cache() -> ShellCache {
+    cache_with(|it| it.supervisor = Supervisor::fallback())
 }
 
 async fn run(spec: &RunSpec) -> FinishedRun {
-    let cache = ShellCache::new(without());
-    run_in(&cache, spec).await
+    run_in(&cache(), spec).await
 }
 
 fn reason(outcome: &Outcome) -> Option<&str> {
@@ -45,10 +41,10 @@ fn reason(outcome: &Outcome) -> Option<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_do_as_they_do_and_say_what_is_missing() {
+async fn calls_run_and_report_the_missing_supervisor() {
     let ran = run(&spec("echo out; echo err >&2; cd /; exit 3")).await;
     assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"));
-    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
+    assert_eq!(ran.exit_code(), 3);
     let printed = reason(&ran.outcome).unwrap();
     assert!(printed.contains("supervisor::init()"), "{printed}");
     let killed = run(&spec("kill -KILL $$")).await.outcome.ending;
@@ -58,23 +54,16 @@ async fn calls_do_as_they_do_and_say_what_is_missing() {
     let leads = run(&spec("[ $(ps -o sid= $$) = $$ ] && echo leads")).await;
     assert_eq!(leads.out, "leads\n");
     let state = spec("ls /proc/$$/fd; grep Sig[BIC] /proc/self/status; : </dev/tty");
-    let (with, without) = (support::run(&state).await.unwrap(), run(&state).await);
+    let (with, without) = (support::run(&state).await, run(&state).await);
     assert_eq!((with.out, with.err), (without.out, without.err));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shells_and_sessions_work() {
-    let cache = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..ShellCacheOptions::long_lived(
-            Supervisor::fallback(),
-            Arc::new(SystemClock::new()),
-            std::env::temp_dir(),
-        )
-    });
+    let cache = ShellCache::new(long_lived(Supervisor::fallback()));
     for number in 0..20 {
-        let ran = run_with(&cache, &spec(&format!("echo {number}")), &Cancel::new()).await;
-        assert_eq!(ran.unwrap().out, format!("{number}\n"));
+        let ran = run_in(&cache, &spec(&format!("echo {number}"))).await;
+        assert_eq!(ran.out, format!("{number}\n"));
     }
     for expected in ["1\n", "2\n", "3\n"] {
         let spec = spec("echo $((++n))").session(SessionName("a".into()));
@@ -85,7 +74,7 @@ async fn warm_shells_and_sessions_work() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_are_named_read_on_for_or_ended() {
+async fn survivors_keep_their_output_or_are_ended() {
     let script = "echo early; (setsid bash -c 'echo $$; until [[ -e go ]]; do sleep .01; done; echo late' &)";
     let directory = tempfile::tempdir().unwrap();
     let census = Census::new();
@@ -97,7 +86,7 @@ async fn survivors_are_named_read_on_for_or_ended() {
         survivors_file: Some(std::fs::File::create(&file).unwrap()),
         ..Default::default()
     };
-    let cache = ShellCache::new(without());
+    let cache = cache();
     let outcome = agent_bash_core::Executor::run(&cache, &adopt, &mut consumer, &Cancel::new())
         .await
         .unwrap();
@@ -115,13 +104,9 @@ async fn survivors_are_named_read_on_for_or_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dropping_the_cache_ends_what_it_has() {
+async fn dropping_the_cache_ends_its_processes() {
     let census = Census::new();
-    let cache = ShellCache::new(ShellCacheOptions::long_lived(
-        Supervisor::fallback(),
-        Arc::new(SystemClock::new()),
-        std::env::temp_dir(),
-    ));
+    let cache = ShellCache::new(long_lived(Supervisor::fallback()));
     let session =
         marked("sleep 1000 & setsid sleep 1000 & true", &census).session(SessionName("a".into()));
     run_in(&cache, &session).await;
@@ -132,11 +117,8 @@ async fn dropping_the_cache_ends_what_it_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
-    let cache = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::at("/bin/true"),
-        ..options()
-    });
+async fn program_that_is_not_a_supervisor_is_replaced_by_the_fallback() {
+    let cache = cache_with(|it| it.supervisor = Supervisor::at("/bin/true"));
     let ran = run_in(&cache, &spec("echo $AGENT_BASH_CALL")).await;
     assert!(
         ran.out.starts_with(&std::process::id().to_string()),
@@ -145,10 +127,7 @@ async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
     );
     let printed = reason(&ran.outcome).unwrap();
     assert!(printed.contains("ended before it answered"), "{printed}");
-    let missing = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::at("/nope/supervisor"),
-        ..options()
-    });
+    let missing = cache_with(|it| it.supervisor = Supervisor::at("/nope/supervisor"));
     let ran = run_in(&missing, &spec("echo hi")).await;
     assert_eq!(ran.out, "hi\n");
     assert!(
@@ -161,13 +140,11 @@ async fn program_that_is_not_a_supervisor_is_given_up_after_a_second() {
 #[tokio::test(flavor = "multi_thread")]
 async fn background_jobs_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let jobs = Arc::new(Jobs::new(JobsOptions::new(
-        directory.path(),
-        Arc::new(SystemClock::new()),
-    )));
-    let cache = ShellCache::new(ShellCacheOptions {
-        jobs: Some(jobs),
-        ..without()
+    let clock = Arc::new(SystemClock::new());
+    let jobs = Jobs::new(JobsOptions::new(directory.path(), clock));
+    let cache = cache_with(|it| {
+        it.supervisor = Supervisor::fallback();
+        it.jobs = Some(Arc::new(jobs));
     });
     let marker = directory.path().join("ran");
     let started = cache
@@ -219,7 +196,7 @@ async fn supervisor_finds_every_process() {
     let directory = tempfile::tempdir().unwrap();
     let census = Census::new();
     let spec = daemon(&census, directory.path());
-    assert_eq!(support::run(&spec).await.unwrap().out, "done\n");
+    assert_eq!(support::run(&spec).await.out, "done\n");
     assert_eq!(census.commands(), []);
 }
 
@@ -278,7 +255,7 @@ async fn terminal_is_refused() {
 async fn parent_of_a_shell_is_the_host() {
     let own = format!("{}\n", std::process::id());
     assert_eq!(run(&spec("echo $PPID")).await.out, own);
-    let supervised = support::run(&spec("echo $PPID")).await.unwrap();
+    let supervised = support::run(&spec("echo $PPID")).await;
     assert_ne!(supervised.out, own);
 }
 

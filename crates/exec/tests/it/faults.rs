@@ -5,12 +5,12 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, SOON, cache, marked, options, run, run_in, run_with, soon, spec};
+use crate::support::{Collect, SOON, cache, cache_with, marked, run, run_in, run_with, soon, spec};
 use agent_bash_core::{
     Cancel, ConsumerFlow, Environment, Executor, OutputConsumer, RunSpec, ScriptEnding, Shell,
     StreamId, Streams, SurvivorPolicy,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_exec::ShellCache;
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -82,7 +82,7 @@ async fn call_that_exhausts_its_resources_does_not_affect_others() {
     for (script, out) in EXHAUSTION {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec(script).cwd(dir.path().to_path_buf());
-        let ran = run(&spec).await.unwrap();
+        let ran = run(&spec).await;
         assert_eq!(ran.out, *out, "{script}: {}", ran.err);
         assert!(
             matches!(
@@ -109,18 +109,10 @@ async fn call_that_forks_to_the_limit_is_ended_whole() {
         "cd /; {user}sh -c 'ulimit -p 20; while :; do sleep 1000 > /dev/null 2>&1 & done' 2>&1 | grep -o 'Cannot fork' | head -1"
     );
     let spec = marked(&script, &census).survivors(SurvivorPolicy::Kill);
-    let ran = run(&spec).await.unwrap();
+    let ran = run(&spec).await;
     assert_eq!(ran.out, "Cannot fork\n", "{}", ran.err);
     assert_eq!(census.commands(), []);
     census.assert_empty_soon("the limit").await;
-}
-
-fn bash(path: &Path) -> Shell {
-    Shell {
-        path: path.to_path_buf(),
-        is_bash: true,
-        args: Vec::new(),
-    }
 }
 
 /// A call that cannot start reports the reason, and has started no process.
@@ -137,22 +129,22 @@ async fn missing_program_is_not_started() {
     let quits = file("quits", 0o700, "#!/bin/sh\nexit 0\n");
     let dies = file("dies", 0o700, "#!/bin/sh\nkill -9 $$\n");
     let lost_interpreter = file("lost", 0o700, "#!/nonexistent/interpreter\n");
-    let good = PathBuf::from("/bin/bash");
+    let good = Shell::bash("/bin/bash");
     // Directory, shell, and what the reason mentions.
     let cases = [
-        (path("missing"), bash(&good), "missing"),
-        (plain.clone(), bash(&good), "plain"),
+        (path("missing"), good.clone(), "missing"),
+        (plain.clone(), good.clone(), "plain"),
         (
             path("a\nb'\"$(touch made)`touch made`"),
-            bash(&good),
+            good.clone(),
             "could not be entered",
         ),
-        (path(""), bash(&path("nosuch")), "nosuch"),
-        (path(""), bash(dir.path()), "could not be started"),
-        (path(""), bash(&plain), "plain"),
-        (path(""), bash(&lost_interpreter), "lost"),
-        (path(""), bash(&quits), "the shell"),
-        (path(""), bash(&dies), "the shell"),
+        (path(""), Shell::bash(path("nosuch")), "nosuch"),
+        (path(""), Shell::bash(dir.path()), "could not be started"),
+        (path(""), Shell::bash(plain), "plain"),
+        (path(""), Shell::bash(lost_interpreter), "lost"),
+        (path(""), Shell::bash(quits), "the shell"),
+        (path(""), Shell::bash(dies), "the shell"),
     ];
     for (cwd, shell, reason) in cases {
         let census = Census::new();
@@ -160,7 +152,7 @@ async fn missing_program_is_not_started() {
             .cwd(cwd.clone())
             .shell(shell.clone());
         let context = format!("{} in {}", shell.path.display(), cwd.display());
-        let not_started = run(&spec).await.err();
+        let not_started = run_with(&cache(), &spec, &Cancel::new()).await.err();
         let printed = not_started.expect(&context).to_string();
         assert!(printed.contains(reason), "{context}: {printed}");
         assert!(!path("made").exists(), "{context}");
@@ -168,15 +160,12 @@ async fn missing_program_is_not_started() {
     }
     // Negative control: the script does create the file when it runs.
     let spec = spec("touch made").cwd(path(""));
-    run(&spec).await.unwrap();
+    run(&spec).await;
     assert!(path("made").exists());
 }
 
 fn supervised_by(program: &Path) -> ShellCache {
-    ShellCache::new(ShellCacheOptions {
-        supervisor: agent_bash_process::supervisor::Supervisor::at(program),
-        ..options()
-    })
+    cache_with(|it| it.supervisor = agent_bash_process::supervisor::Supervisor::at(program))
 }
 
 /// Checks only leftovers; `fallback.rs` shows that the calls run.
@@ -185,8 +174,8 @@ async fn programs_that_are_no_supervisors_leave_nothing() {
     let census = Census::new();
     for program in ["/nonexistent/supervisor", "/bin/true", "/bin/false"] {
         let cache = supervised_by(Path::new(program));
-        let ran = run_with(&cache, &marked("echo hi", &census), &Cancel::new()).await;
-        assert_eq!(ran.unwrap().out, "hi\n", "{program}");
+        let ran = run_in(&cache, &marked("echo hi", &census)).await;
+        assert_eq!(ran.out, "hi\n", "{program}");
         census.assert_empty_soon(program).await;
     }
 }
@@ -208,7 +197,7 @@ async fn long_scripts_run() {
     ];
     for (script, out) in cases {
         assert!(script.len() > 300_000);
-        let ran = run(&spec(&script)).await.unwrap();
+        let ran = run(&spec(&script)).await;
         assert_eq!((&*ran.out, &*ran.err), (out, ""));
     }
 }
@@ -218,8 +207,7 @@ async fn script_is_not_in_any_arguments() {
     let ran = run(&spec(
         "for p in $$ $PPID; do tr '\\0' ' ' < /proc/$p/cmdline; done # xyzzy",
     ))
-    .await
-    .unwrap();
+    .await;
     assert!(ran.out.contains("agent-bash-supervisor"), "{}", ran.out);
     assert!(!ran.out.contains("xyzzy"), "{}", ran.out);
 }
@@ -258,7 +246,7 @@ async fn another_shell_runs_scripts_too() {
             changes,
             ..spec("").env
         });
-        let ran = run(&spec).await.unwrap();
+        let ran = run(&spec).await;
         let short: String = script.chars().take(40).collect();
         assert_eq!(
             (ran.outcome.ending, &*ran.out),
@@ -352,10 +340,7 @@ async fn slow_consumer_slows_the_producer_and_no_timer() {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
     let clock = Arc::new(DrivenClock::new());
-    let cache = ShellCache::new(ShellCacheOptions {
-        clock: clock.clone(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.clock = clock.clone());
     let spec = marked(COUNTING_WRITER, &census)
         .cwd(dir.path().to_path_buf())
         .timeout(LIMIT)
@@ -395,10 +380,7 @@ async fn fast_consumer_does_not_slow_the_producer() {
 async fn concurrent_calls_do_not_interfere() {
     const CALLS: usize = 64;
     for warm_shells in [0, 4] {
-        let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-            warm_shells,
-            ..options()
-        }));
+        let cache = Arc::new(cache_with(|it| it.warm_shells = warm_shells));
         let dir = tempfile::tempdir().unwrap();
         let mut calls = tokio::task::JoinSet::new();
         for number in 0..CALLS {

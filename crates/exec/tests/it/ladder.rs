@@ -5,13 +5,11 @@
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{
-    FinishedRun, SOON, cache, command, marked, options, run_in, run_with, soon, spec,
+    FinishedRun, SOON, cache, cache_with, command, marked, run, run_with, soon, spec,
 };
 use agent_bash_core::{
-    Cancel, ConsumerFlow, Executor, Outcome, OutputConsumer, RunSpec, ScriptEnding, StreamId,
-    Streams,
+    Cancel, ConsumerFlow, Executor, OutputConsumer, RunSpec, ScriptEnding, StreamId, Streams,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,10 +111,7 @@ async fn stopped_processes_are_woken_to_end() {
 async fn output_before_a_timeout_is_in_the_result() {
     let census = Census::new();
     let clock = Arc::new(DrivenClock::new());
-    let cache = ShellCache::new(ShellCacheOptions {
-        clock: clock.clone(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.clock = clock.clone());
     let spec = patient("echo one; echo two >&2; printf three; sleep 1000", &census);
     let call = tokio::spawn(async move { run_with(&cache, &spec, &Cancel::new()).await });
     census.wait_for("sleep").await;
@@ -136,7 +131,7 @@ async fn cancelled_call_does_not_start() {
     assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled);
     assert!(!dir.path().join("made").exists());
     // The same script does create the file if it is not cancelled.
-    run_in(&cache(), &spec).await;
+    run(&spec).await;
     assert!(dir.path().join("made").exists());
 }
 
@@ -173,22 +168,18 @@ async fn signalled_command_is_distinguished_from_exited_command() {
         ("exec true", exited(0)),
     ];
     for (script, ending) in cases {
-        let ran = run_with(&cache(), &spec(script), &Cancel::new()).await;
-        let Outcome {
-            ending: got,
-            survivors,
-            ..
-        } = ran.unwrap().outcome;
-        assert_eq!((got, survivors), (ending, Vec::new()), "{script}");
+        let outcome = run(&spec(script)).await.outcome;
+        assert_eq!(outcome.ending, ending, "{script}");
+        assert_eq!(outcome.survivors, [], "{script}");
     }
 }
 
-/// `$PPID` is the supervisor. Signals that scripts or users send around do not end it …
+/// `$PPID` is the supervisor.
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisor_ignores_every_signal_but_sigkill() {
     let signals = "HUP INT QUIT ALRM USR1 USR2 TERM TSTP TTIN TTOU PIPE CHLD WINCH CONT";
     let script = format!("for s in {signals}; do kill -$s $PPID || exit 9; done; echo still");
-    let ran = run_in(&cache(), &spec(&script)).await;
+    let ran = run(&spec(&script)).await;
     assert_eq!(
         (ran.outcome.ending, &*ran.out),
         (exited(0), "still\n"),
@@ -197,7 +188,7 @@ async fn supervisor_ignores_every_signal_but_sigkill() {
     );
 }
 
-/// … and if it is killed, the outcome is unknown, and no processes are left.
+/// The outcome of such a call is unknown.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_with_killed_supervisor_is_lost_and_leaves_no_process() {
     for script in [
@@ -209,16 +200,15 @@ async fn call_with_killed_supervisor_is_lost_and_leaves_no_process() {
     ] {
         let census = Census::new();
         let spec = patient(script, &census);
-        let ran = tokio::time::timeout(SOON, run_with(&cache(), &spec, &Cancel::new())).await;
-        let ending = ran.unwrap().unwrap().outcome.ending;
+        let ran = tokio::time::timeout(SOON, run(&spec)).await;
+        let ending = ran.unwrap().outcome.ending;
         assert!(
             matches!(ending, ScriptEnding::Lost { .. }),
             "{script}: {ending:?}"
         );
         census.assert_empty_soon(script).await;
     }
-    let next = run_with(&cache(), &spec("echo next"), &Cancel::new()).await;
-    assert_eq!(next.unwrap().out, "next\n");
+    assert_eq!(run(&spec("echo next")).await.out, "next\n");
 }
 
 /// A stopped supervisor can neither report nor end anything; the caller gets an answer all the
@@ -323,7 +313,7 @@ async fn result_says_what_ended_the_shell() {
         ("trap 'exit 3' TERM; sleep 1000 & wait", SOON, None),
     ] {
         let spec = spec(script).timeout(Duration::from_secs(2)).grace(grace);
-        let outcome = run_in(&cache(), &spec).await.outcome;
+        let outcome = run(&spec).await.outcome;
         assert!(
             matches!(outcome.ending, ScriptEnding::TimedOut { .. }),
             "{script}"

@@ -71,8 +71,7 @@ async fn ours(shell: &Other, script: &str, streams: Streams) -> Observed {
             args: shell.args.iter().map(|arg| (*arg).to_owned()).collect(),
         })
         .streams(streams);
-    let ran = run_with(&support::cache(), &spec, &Cancel::new()).await;
-    let ran = ran.unwrap();
+    let ran = support::run(&spec).await;
     let end = match ran.outcome.ending {
         ScriptEnding::Exited { code } => code,
         ScriptEnding::Signaled { number, .. } => -number,
@@ -180,10 +179,10 @@ async fn old_bash_runs_scripts() {
             for (mut spec, is_own) in [(own, true), (in_session, false)] {
                 spec.cwd = directory.path().to_owned();
                 spec.enter_cwd = true;
-                let ran = run_with(&support::cache(), &spec, &Cancel::new()).await;
+                let ran = support::run(&spec).await;
                 // In a session those descriptors are bash's own.
                 let wanted = if is_own { "hi\n" } else { "" };
-                assert_eq!(ran.unwrap().out, wanted, "{version} {number}");
+                assert_eq!(ran.out, wanted, "{version} {number}");
             }
         }
     }

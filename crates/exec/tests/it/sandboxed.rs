@@ -2,10 +2,9 @@
 //! another sandbox serves the call. The crate `agent-bash-sandbox` tests how a sandbox withstands
 //! attacks.
 
-use crate::support::{self, cache, options, run, run_in, run_with, spec};
+use crate::support::{self, cache, cache_with, run, run_in, run_with, spec};
 use agent_bash_core::sandbox::{Network, Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, NotStarted, RunSpec, ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
@@ -27,7 +26,7 @@ async fn only_the_workspace_is_written() {
         };
         let script = workspace.writes(&name);
         let spec = sandboxed(&workspace, &script).sandbox(Arc::new(plan));
-        let ran = run(&spec).await.unwrap();
+        let ran = run(&spec).await;
         assert_eq!(workspace.written(&name), (true, false), "{ran:?}");
         assert_eq!(
             ran.outcome
@@ -37,7 +36,7 @@ async fn only_the_workspace_is_written() {
             Some(tier)
         );
         // Without a sandbox, the same script writes both files.
-        let ran = run(&spec.sandbox(None)).await.unwrap();
+        let ran = run(&spec.sandbox(None)).await;
         assert_eq!(workspace.written(&name), (true, true), "{ran:?}");
         assert_eq!(ran.outcome.sandbox, None);
     }
@@ -46,10 +45,7 @@ async fn only_the_workspace_is_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_of_another_sandbox_is_not_used() {
     let workspace = TestWorkspace::new();
-    let cache = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let cache = cache_with(|it| it.warm_shells = 1);
     for round in 0..6 {
         let script = workspace.writes(&format!("{round}"));
         let mut spec = sandboxed(&workspace, &script);
@@ -80,9 +76,7 @@ async fn shell_of_another_sandbox_is_not_used() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_and_directory_of_a_sandboxed_call_are_reported() {
     let workspace = TestWorkspace::new();
-    let ran = run(&sandboxed(&workspace, "cd /usr; false | true").report_stages(true))
-        .await
-        .unwrap();
+    let ran = run(&sandboxed(&workspace, "cd /usr; false | true").report_stages(true)).await;
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
     assert_eq!(
         (stages, ran.outcome.final_cwd),
@@ -94,7 +88,7 @@ async fn stages_and_directory_of_a_sandboxed_call_are_reported() {
 async fn temporary_directory_is_private_and_removed_with_the_call() {
     let workspace = TestWorkspace::new();
     let script = r#"mktemp && printf '%s\n' "$TMPDIR" "$TMUX_TMPDIR" "$CHROME_CONFIG_HOME""#;
-    let ran = run(&sandboxed(&workspace, script)).await.unwrap();
+    let ran = run(&sandboxed(&workspace, script)).await;
     let lines: Vec<&str> = ran.out.lines().collect();
     let [file, directory, of_tmux, of_chromium] = lines[..] else {
         panic!("{ran:?}");
@@ -177,7 +171,8 @@ async fn without_a_box_nothing_runs() {
     };
     for session in [None, Some(SessionName("s".into()))] {
         let spec = sandboxed(&workspace, "echo ran >ran").sandbox(Arc::new(plan.clone()));
-        let error = run(&spec.session(session)).await.unwrap_err();
+        let error = run_with(&cache(), &spec.session(session), &Cancel::new()).await;
+        let error = error.unwrap_err();
         let NotStarted::Sandbox { reason } = &error else {
             panic!("{error:?}");
         };
@@ -192,7 +187,7 @@ async fn requested_library_is_not_loaded_before_the_sandbox() {
     let mut spec = sandboxed(&workspace, "true");
     let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
     spec.env.changes.extend([preload]);
-    let ran = run(&spec).await.unwrap();
+    let ran = run(&spec).await;
     // The loader complains once: in bash, and not in the launcher that executed bash.
     assert_eq!(ran.err.matches("nonexistent.so").count(), 1, "{ran:?}");
 }
@@ -200,14 +195,8 @@ async fn requested_library_is_not_loaded_before_the_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_and_signals_are_the_scripts() {
     let workspace = TestWorkspace::new();
-    assert_eq!(
-        run(&sandboxed(&workspace, "exit 3"))
-            .await
-            .unwrap()
-            .exit_code(),
-        3
-    );
-    let ran = run(&sandboxed(&workspace, "kill -TERM $$")).await.unwrap();
+    assert_eq!(run(&sandboxed(&workspace, "exit 3")).await.exit_code(), 3);
+    let ran = run(&sandboxed(&workspace, "kill -TERM $$")).await;
     assert_eq!(ran.outcome.shell_signal, Some(15));
 }
 
@@ -220,18 +209,13 @@ async fn enforcement_is_known_before_the_first_call() {
         tier: found.tier,
         ..workspace.plan()
     };
-    let ran = run(&sandboxed(&workspace, "true").sandbox(Arc::new(plan)))
-        .await
-        .unwrap();
+    let ran = run(&sandboxed(&workspace, "true").sandbox(Arc::new(plan))).await;
     assert_eq!(
         ran.outcome.sandbox.map(|confined| confined.report),
         Some(found)
     );
     // Without a supervisor there is no sandbox.
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     assert!(matches!(
         alone.sandbox_report().await,
         Err(NotStarted::SandboxLacks { .. })
@@ -266,7 +250,7 @@ async fn directory_of_a_killed_supervisor_is_removed() {
     assert!(directory.is_dir());
     let supervisor = rustix::process::Pid::from_raw(supervisor.parse().unwrap()).unwrap();
     rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
-    let ran = call.await.unwrap().unwrap();
+    let ran = call.await.unwrap();
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::Lost { .. }),
         "{ran:?}"
@@ -281,10 +265,7 @@ async fn unused_directory_is_removed_by_a_later_call() {
     let temp = tempfile::tempdir().unwrap();
     let left = temp.path().join("agent-bash-sandbox-1-0");
     fs::create_dir_all(left.join("tmp")).unwrap();
-    let cache = ShellCache::new(ShellCacheOptions {
-        directory: temp.path().to_owned(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.directory = temp.path().to_owned());
     run_in(&cache, &sandboxed(&workspace, "true")).await;
     assert!(support::soon(|| !left.exists()).await);
 }

@@ -1,8 +1,8 @@
 //! Sessions with a shell that can no longer report, because of a script.
 
-use crate::support::{FinishedRun, options, run_in, spec};
+use crate::support::{FinishedRun, cache_with, options, run_in, spec};
 use agent_bash_core::{ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_exec::ShellCache;
 
 /// Runs a script in a session without a time limit.
 async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
@@ -15,10 +15,7 @@ async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
 async fn shell_that_cannot_report_is_replaced() {
     for script in ["set -n", "set -r", "enable -n printf"] {
         let directory = tempfile::tempdir().unwrap();
-        let cache = ShellCache::new(ShellCacheOptions {
-            directory: directory.path().to_owned(),
-            ..options()
-        });
+        let cache = cache_with(|it| it.directory = directory.path().to_owned());
         let export = format!("cd /usr; export DIRECTORY={}", directory.path().display());
         say(&cache, &export).await;
         let last = say(&cache, script).await;
@@ -41,14 +38,11 @@ async fn shell_that_cannot_report_is_replaced() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shell_is_replaced_after_its_directory_was_removed() {
     let directory = tempfile::tempdir().unwrap();
-    let cache = ShellCache::new(ShellCacheOptions {
-        directory: directory.path().to_owned(),
-        ..options()
-    });
+    let cache = cache_with(|it| it.directory = directory.path().to_owned());
     let path = directory.path().display();
     let script = format!("cd /usr; rm -r {path}/agent-bash-session-*; (exit 3)");
     let last = say(&cache, &script).await;
-    assert_eq!(last.outcome.ending, ScriptEnding::Exited { code: 3 });
+    assert_eq!(last.exit_code(), 3);
     assert!(last.reset_reason().is_none());
     let next = say(&cache, "pwd").await;
     assert!(
@@ -83,7 +77,7 @@ async fn shell_that_cannot_read_a_script_is_replaced() {
 async fn shell_without_dirstack_is_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "cd /usr; unset DIRSTACK; (exit 3)").await;
-    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
+    assert_eq!(ran.exit_code(), 3);
     let ran = say(&cache, "pwd").await;
     assert!(
         ran.out == "/usr\n" && ran.reset_reason().is_some(),
@@ -96,7 +90,7 @@ async fn shell_without_dirstack_is_replaced() {
 async fn slow_shell_is_not_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "x=5; sleep 1.5; (exit 3)").await;
-    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
+    assert_eq!(ran.exit_code(), 3);
     assert!(ran.reset_reason().is_none());
     for _ in 0..3 {
         let ran = say(&cache, r#"set -u; echo $x "${__ab[@]}""#).await;

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, options, run_in, spec};
+use crate::support::{FinishedRun, cache_with, options, run_in, spec};
 use agent_bash_core::{ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_exec::ShellCache;
 use std::time::Duration;
 
 /// Defines `forge`, which writes its second argument to every descriptor and file that could carry
@@ -46,24 +46,13 @@ async fn forged_report_does_not_end_a_call() {
             format!("export -f forge; export D; bash -c 'forge $PPID \"$0\"' '{form}'"),
         ] {
             let directory = tempfile::tempdir().unwrap();
-            let cache = ShellCache::new(ShellCacheOptions {
-                directory: directory.path().to_owned(),
-                ..options()
-            });
+            let cache = cache_with(|it| it.directory = directory.path().to_owned());
             let script = format!("{FORGE}\n{by}; sleep .2; echo out; (exit 7)");
             let ran = say(&cache, &script, limit).await;
-            assert_eq!(
-                ran.outcome.ending,
-                ScriptEnding::Exited { code: 7 },
-                "{by}: {ran:?}"
-            );
+            assert_eq!(ran.exit_code(), 7, "{by}: {ran:?}");
             assert!(ran.out.ends_with("out\n"), "{by}: {ran:?}");
             let next = say(&cache, "echo next; (exit 3)", limit).await;
-            assert_eq!(
-                next.outcome.ending,
-                ScriptEnding::Exited { code: 3 },
-                "{by}: {next:?}"
-            );
+            assert_eq!(next.exit_code(), 3, "{by}: {next:?}");
         }
     }
 }

@@ -5,12 +5,14 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{Collect, FinishedRun, SOON, marked, options, run_in, run_with, soon};
-use agent_bash_core::{
-    Cancel, ConsumerFlow, Executor, Notice, NoticeKind, OutputConsumer, RunSpec, ScriptEnding,
-    SessionName, StreamId, Streams, SurvivorPolicy,
+use crate::support::{
+    Collect, FinishedRun, SOON, cache, cache_with, marked, run_in, run_with, soon,
 };
-use agent_bash_exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash_core::{
+    Cancel, ConsumerFlow, Executor, Notice, NoticeKind, OutputConsumer, RunSpec, SessionName,
+    StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{Jobs, JobsOptions, ShellCache};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_process::{ProcessInfo, SystemClock};
 use std::sync::Arc;
@@ -109,15 +111,11 @@ const LEAVES: &[&str] = &[
 fn caches(directory: &tempfile::TempDir) -> [ShellCache; 3] {
     let clock = Arc::new(SystemClock::new());
     let jobs = JobsOptions::new(directory.path().join("jobs"), clock);
-    let with_jobs = ShellCacheOptions {
-        jobs: Some(Arc::new(Jobs::new(jobs))),
-        ..options()
-    };
-    let fallback = ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    };
-    [with_jobs, options(), fallback].map(ShellCache::new)
+    [
+        cache_with(|it| it.jobs = Some(Arc::new(Jobs::new(jobs)))),
+        cache(),
+        cache_with(|it| it.supervisor = Supervisor::fallback()),
+    ]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,11 +136,7 @@ async fn kill_policy_ends_only_survivors_of_the_call() {
             let ran = say(&cache, &spec(script, SurvivorPolicy::Kill, &census)).await;
             assert!(!is_alive(&ran.out), "{script}");
             assert_eq!(ran.outcome.survivors, [], "{script}");
-            assert_eq!(
-                ran.outcome.ending,
-                ScriptEnding::Exited { code: 0 },
-                "{script}"
-            );
+            assert_eq!(ran.exit_code(), 0, "{script}");
             assert!(kept.iter().all(|pid| is_alive(pid)), "{script}");
         }
         let after = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
@@ -176,7 +170,7 @@ async fn survivor_is_named_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn adopted_survivor_keeps_printing_when_later_ones_are_killed() {
     let census = Census::new();
-    let cache = ShellCache::new(options());
+    let cache = cache();
     let directory = tempfile::tempdir().unwrap();
     let (go, file) = (directory.path().join("go"), directory.path().join("file"));
     let mut collect = Collect {
@@ -225,11 +219,7 @@ async fn kill_policy_ends_survivors_of_the_shells_last_call() {
             let script = format!("{script}; exit 3");
             let ran = say(&cache, &spec(&script, SurvivorPolicy::Kill, &census)).await;
             assert!(!is_alive(&ran.out), "{script}");
-            assert_eq!(
-                ran.outcome.ending,
-                ScriptEnding::Exited { code: 3 },
-                "{script}"
-            );
+            assert_eq!(ran.exit_code(), 3, "{script}");
             assert_eq!(census.commands(), [], "{script}");
         }
     }
@@ -266,11 +256,7 @@ async fn wait_policy_waits_for_survivors() {
         ] {
             let ran = say(&cache, &spec(script, SurvivorPolicy::Wait, &census)).await;
             assert_eq!(ran.out, out, "{script}");
-            assert_eq!(
-                ran.outcome.ending,
-                ScriptEnding::Exited { code },
-                "{script}"
-            );
+            assert_eq!(ran.exit_code(), code, "{script}");
             assert_eq!(ran.outcome.survivors, [], "{script}");
         }
         assert!(is_alive(&kept.out));
@@ -284,10 +270,7 @@ async fn wait_policy_ends_with_the_time_limit_and_the_shell_continues() {
         let census = Census::new();
         let clock = Arc::new(DrivenClock::new());
         let cancel = Cancel::new();
-        let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-            clock: clock.clone(),
-            ..options()
-        }));
+        let cache = Arc::new(cache_with(|it| it.clock = clock.clone()));
         let directory = tempfile::tempdir().unwrap();
         let returned = directory.path().join("returned");
         let script = format!("x=5; sleep 1000 & echo $!; : >{}", returned.display());
@@ -311,7 +294,7 @@ async fn wait_policy_ends_with_the_time_limit_and_the_shell_continues() {
             .unwrap()
             .unwrap();
         assert!(!is_alive(&ran.out));
-        assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 0 });
+        assert_eq!(ran.exit_code(), 0);
         let next = spec("echo $x", SurvivorPolicy::Wait, &census);
         assert_eq!(say(&cache, &next).await.out, "5\n");
     }

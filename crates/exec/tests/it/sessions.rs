@@ -477,10 +477,7 @@ async fn late_output_stays_with_its_own_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn fifo_is_reused_and_a_removed_one_is_replaced() {
     let root = tempfile::tempdir().unwrap();
-    let cache = ShellCache::new(agent_bash_exec::ShellCacheOptions {
-        directory: root.path().to_owned(),
-        ..support::options()
-    });
+    let cache = support::cache_with(|it| it.directory = root.path().to_owned());
     let path = say(&cache, "readlink /proc/$$/fd/1").await.out;
     assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
     std::fs::remove_file(path.trim()).unwrap();

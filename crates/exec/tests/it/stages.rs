@@ -34,7 +34,7 @@ const CASES: &[(&str, i32, &[i32])] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_are_bashs_own_or_absent() {
     for (script, code, want) in CASES {
-        let got = run(&spec(script).report_stages(true)).await.unwrap();
+        let got = run(&spec(script).report_stages(true)).await;
         let stages: Vec<i32> = got
             .outcome
             .stages
@@ -54,14 +54,14 @@ async fn stages_are_bashs_own_or_absent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_question_there_is_no_answer() {
-    let got = run(&spec("false | true")).await.unwrap();
+    let got = run(&spec("false | true")).await;
     assert_eq!((got.outcome.stages, got.outcome.final_cwd), (None, None));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn final_directory_is_returned() {
     let script = "cd /usr/lib; false | true";
-    let got = run(&spec(script).report_stages(true)).await.unwrap();
+    let got = run(&spec(script).report_stages(true)).await;
     assert_eq!(got.outcome.final_cwd, Some("/usr/lib".into()));
 }
 
@@ -77,8 +77,8 @@ async fn script_cannot_detect_the_query() {
         "declare -F | cat; alias | cat; trap -p | cat",
         "nosuch | cat\nnosuch2 | cat",
     ] {
-        let plain = run(&spec(script)).await.unwrap();
-        let session_run = run(&spec(script).report_stages(true)).await.unwrap();
+        let plain = run(&spec(script)).await;
+        let session_run = run(&spec(script).report_stages(true)).await;
         assert_eq!(
             (plain.out, plain.err),
             (session_run.out, session_run.err),

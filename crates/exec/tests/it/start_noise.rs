@@ -3,8 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{SOON, command, environment, options, run_in, soon, spec};
-use agent_bash_core::{Cancel, Environment, RunSpec, ScriptEnding, SessionName, Streams};
+use crate::support::{SOON, cache_with, command, environment, options, run_in, soon, spec};
+use agent_bash_core::{Cancel, Environment, RunSpec, SessionName, Streams};
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use std::fs;
@@ -51,7 +51,7 @@ async fn output_of_a_call_begins_with_output_of_its_shell() {
             let cache = ShellCache::new(options);
             for _ in 0..2 {
                 let ran = run_in(&cache, &spec).await;
-                assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
+                assert_eq!(ran.exit_code(), 3);
                 assert_eq!((&*lines(&ran.out), &*lines(&ran.err)), (out, err));
             }
         }
@@ -78,10 +78,7 @@ async fn output_of_a_job_begins_with_output_of_its_shell() {
         dir.path().join("jobs"),
         Arc::new(SystemClock::new()),
     ));
-    let cache = ShellCache::new(ShellCacheOptions {
-        jobs: Some(Arc::new(jobs)),
-        ..options()
-    });
+    let cache = cache_with(|it| it.jobs = Some(Arc::new(jobs)));
     let spec = noisy("unset BASH_ENV; echo ran", dir.path());
     let job = cache
         .start_job(&spec, JobStdin::Null, &Cancel::new())

@@ -22,6 +22,7 @@ use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use agent_bash_test_kit::{
     SOON, census, driven_clock, environment, process_state, soon,
@@ -38,6 +39,31 @@ pub(crate) fn options() -> ShellCacheOptions {
 
 pub(crate) fn cache() -> ShellCache {
     ShellCache::new(options())
+}
+
+pub(crate) fn cache_with(set: impl FnOnce(&mut ShellCacheOptions)) -> ShellCache {
+    let mut options = options();
+    set(&mut options);
+    ShellCache::new(options)
+}
+
+/// Options of a host that makes several calls.
+pub(crate) fn long_lived(supervisor: Supervisor) -> ShellCacheOptions {
+    ShellCacheOptions::long_lived(
+        supervisor,
+        Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
+    )
+}
+
+/// Returns a cache with warm shells, on whose clock every call is short. During a long call, a
+/// shell would be started below a new supervisor.
+pub(crate) fn cache_of_short_calls(warm_shells: usize) -> ShellCache {
+    let clock = driven_clock::DrivenClock::holding(Duration::from_millis(50));
+    cache_with(|it| {
+        it.warm_shells = warm_shells;
+        it.clock = Arc::new(clock);
+    })
 }
 
 /// Returns a command that runs outside of the cache, for comparison or as a host.
@@ -112,6 +138,12 @@ impl FinishedRun {
         }
     }
 
+    /// Returns the reason why the record of the call's changes is incomplete, if it is.
+    pub(crate) fn incomplete_reason(&self) -> Option<&str> {
+        let traced = self.outcome.traced.as_ref();
+        traced.and_then(|traced| traced.incomplete_reason.as_deref())
+    }
+
     /// Returns the reason why the session of the call got a new shell, if it did.
     pub(crate) fn reset_reason(&self) -> Option<&str> {
         let mut notices = self.outcome.notices.iter();
@@ -122,8 +154,9 @@ impl FinishedRun {
     }
 }
 
-pub(crate) async fn run(spec: &RunSpec) -> Result<FinishedRun, NotStarted> {
-    run_with(&cache(), spec, &Cancel::new()).await
+/// Runs a call that must start, in a cache of its own.
+pub(crate) async fn run(spec: &RunSpec) -> FinishedRun {
+    run_in(&cache(), spec).await
 }
 
 pub(crate) async fn run_with(

@@ -5,12 +5,11 @@
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
-use crate::support::{SOON, cache, command, marked, options, run, run_in, run_with, soon};
+use crate::support::{SOON, cache, cache_with, command, marked, run, run_in, run_with, soon};
 use agent_bash_core::{
-    Cancel, Clock, ConsumerFlow, Executor, NoticeKind, OutputConsumer, ScriptEnding, StreamId,
-    Streams, SurvivorPolicy, Timestamp,
+    Cancel, Clock, ConsumerFlow, Executor, NoticeKind, OutputConsumer, StreamId, Streams,
+    SurvivorPolicy, Timestamp,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use async_trait::async_trait;
 use std::fs::{self, File};
@@ -74,11 +73,7 @@ async fn survivors_are_named_and_keep_running() {
         let cancel = Cancel::new();
         let call = tokio::time::timeout(SOON, run_with(&cache, &spec, &cancel));
         let ran = call.await.unwrap().unwrap();
-        assert_eq!(
-            ran.outcome.ending,
-            ScriptEnding::Exited { code: 0 },
-            "{script}"
-        );
+        assert_eq!(ran.exit_code(), 0, "{script}");
         assert_eq!(ran.out, "hi\n", "{script}: {}", ran.err);
         let survivors = ran.outcome.survivors;
         let mut names: Vec<_> = survivors.iter().map(|one| &*one.command).collect();
@@ -167,8 +162,8 @@ fn count_lines(text: &str, of_each: usize) -> usize {
         .filter(|line| !line.starts_with("end"))
         .collect();
     assert!(text.ends_with('\n'));
-    for (workspace, line) in lines.iter().enumerate() {
-        assert_eq!(*line, format!("line {}", workspace / of_each));
+    for (number, line) in lines.iter().enumerate() {
+        assert_eq!(*line, format!("line {}", number / of_each));
     }
     assert_eq!(lines.len() % of_each, 0);
     lines.len() / of_each
@@ -182,10 +177,7 @@ async fn hand_over(streams: Streams) {
     let spec = marked(WRITER, &census)
         .cwd(dir.path().to_path_buf())
         .streams(streams);
-    let cache = ShellCache::new(ShellCacheOptions {
-        survivor_quota: u64::MAX,
-        ..options()
-    });
+    let cache = cache_with(|it| it.survivor_quota = u64::MAX);
     let mut consumer = ToFiles::new(dir.path(), true);
     let outcome = cache
         .run(&spec, &mut consumer, &Cancel::new())
@@ -241,10 +233,7 @@ async fn late_output(hands_out: bool, survivor_quota: u64) -> String {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
     let spec = marked(LATE_WRITER, &census).cwd(dir.path().to_path_buf());
-    let cache = ShellCache::new(ShellCacheOptions {
-        survivor_quota,
-        ..options()
-    });
+    let cache = cache_with(|it| it.survivor_quota = survivor_quota);
     let mut consumer = ToFiles::new(dir.path(), hands_out);
     cache
         .run(&spec, &mut consumer, &Cancel::new())
@@ -297,13 +286,9 @@ async fn kill_policy_ends_survivors() {
     ] {
         let census = Census::new();
         let spec = marked(script, &census).survivors(SurvivorPolicy::Kill);
-        let ran = run_in(&cache(), &spec).await;
+        let ran = run(&spec).await;
         assert_eq!(census.commands(), [], "{script}");
-        assert_eq!(
-            ran.outcome.ending,
-            ScriptEnding::Exited { code: 0 },
-            "{script}"
-        );
+        assert_eq!(ran.exit_code(), 0, "{script}");
         assert_eq!(
             (&*ran.out, ran.outcome.survivors.len()),
             ("hi\n", 0),
@@ -323,7 +308,7 @@ async fn wait_policy_waits_for_survivors_of_a_call() {
     ] {
         let census = Census::new();
         let spec = marked(script, &census).survivors(SurvivorPolicy::Wait);
-        let ran = run_in(&cache(), &spec).await;
+        let ran = run(&spec).await;
         assert_eq!(census.commands(), [], "{script}");
         assert_eq!(
             (&*ran.out, ran.outcome.survivors.len()),
@@ -340,10 +325,7 @@ async fn wait_policy_ends_with_the_calls_time_limit() {
         let census = Census::new();
         let clock = Arc::new(DrivenClock::new());
         let cancel = Cancel::new();
-        let cache = ShellCache::new(ShellCacheOptions {
-            clock: clock.clone(),
-            ..options()
-        });
+        let cache = cache_with(|it| it.clock = clock.clone());
         let spec = marked("sleep 1000 & echo hi", &census)
             .survivors(SurvivorPolicy::Wait)
             .timeout(LIMIT);
@@ -401,12 +383,8 @@ async fn process_that_ends_with_the_call_is_not_a_survivor() {
         ("(sleep 0.1; echo late) & echo hi", "hi\nlate\n"),
     ] {
         let census = Census::new();
-        let cache = ShellCache::new(ShellCacheOptions {
-            clock: Arc::new(PatientClock(SystemClock::new())),
-            ..options()
-        });
-        let ran = run_with(&cache, &marked(script, &census), &Cancel::new()).await;
-        let ran = ran.unwrap();
+        let cache = cache_with(|it| it.clock = Arc::new(PatientClock(SystemClock::new())));
+        let ran = run_in(&cache, &marked(script, &census)).await;
         assert_eq!(ran.outcome.survivors, [], "{script}");
         assert_eq!((&*ran.out, ran.outcome.notices.len()), (out, 0), "{script}");
         assert_eq!(census.commands(), [], "{script}");
@@ -434,7 +412,7 @@ async fn survivors_outlive_the_host() {
 async fn every_one_of_many_survivors_is_named() {
     let census = Census::new();
     let script = "for i in {1..250}; do sleep 1000 >/dev/null 2>&1 & done";
-    let ran = run(&marked(script, &census)).await.unwrap();
+    let ran = run(&marked(script, &census)).await;
     let named = &ran.outcome.survivors;
     assert_eq!(named.len(), 250);
     assert!(named.iter().all(|one| !one.command.is_empty()));

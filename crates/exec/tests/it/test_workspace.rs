@@ -2,11 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, command, run, spec};
+use crate::support::{FinishedRun, command, run, run_in, spec};
 use agent_bash_changes::Store;
+use agent_bash_core::RunSpec;
 use agent_bash_core::changes::{Changes, ChangesLevel};
+use agent_bash_exec::ShellCache;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The session of the change sets.
+pub(crate) const SESSION: &str = "s";
 
 /// The environment variable that is set in a test with its own mounts.
 const OWN_MOUNTS: &str = "EXEC_TEST_OWN_MOUNTS";
@@ -38,6 +43,14 @@ pub(crate) fn mount(at: &Path) {
     assert!(mount.status().unwrap().success());
 }
 
+/// Returns the names of the changed files, sorted.
+pub(crate) fn names(changes: &Changes) -> Vec<&str> {
+    let files = changes.files.iter();
+    let mut names: Vec<_> = files.map(|file| &*file.name.path).collect();
+    names.sort_unstable();
+    names
+}
+
 pub(crate) struct TestWorkspace {
     pub(crate) temp: tempfile::TempDir,
     /// The workspace.
@@ -61,15 +74,36 @@ impl TestWorkspace {
         Store::open(&self.temp.path().join("state")).unwrap()
     }
 
+    /// Returns the contents of a file; an empty text if it is missing.
+    pub(crate) fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.root.join(name)).unwrap_or_default()
+    }
+
+    /// Runs a traced call, whose specification `add` completes. Returns its changes.
+    pub(crate) async fn traced_call(
+        &self,
+        cache: &ShellCache,
+        script: &str,
+        add: impl FnOnce(RunSpec) -> RunSpec,
+    ) -> (FinishedRun, Changes) {
+        let store = self.store();
+        let set = store.begin_trace(SESSION, &self.root, ChangesLevel::Undo);
+        let set = set.unwrap();
+        let traced = Some(set.dir().to_owned());
+        let spec = spec(script).cwd(self.root.clone()).trace(traced);
+        let ran = run_in(cache, &add(spec)).await;
+        (ran, store.finish(set).unwrap())
+    }
+
     /// Runs a traced script, and returns its changes.
     pub(crate) async fn changed_by(&self, script: &str) -> (FinishedRun, Changes) {
         let store = self.store();
         let mut set = store
-            .begin_trace("s", &self.root, ChangesLevel::Undo)
+            .begin_trace(SESSION, &self.root, ChangesLevel::Undo)
             .unwrap();
         set.mark().unwrap();
         let spec = spec(script).cwd(self.root.clone());
-        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await.unwrap();
+        let ran = run(&spec.trace(Some(set.dir().to_owned()))).await;
         (ran, store.finish(set).unwrap())
     }
 }

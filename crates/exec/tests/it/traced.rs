@@ -4,13 +4,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, cache, options, run, run_in, run_with, soon, spec};
+use crate::support::{FinishedRun, cache, cache_with, run, run_in, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
 use agent_bash_changes::{ChangeSet, Store, StoreLimits};
 use agent_bash_core::changes::{ChangesLevel, TraceState};
 use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding, SessionName};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +41,7 @@ impl TestWorkspace {
 
     async fn run(&self, script: &str) -> (FinishedRun, SetFiles) {
         let set = self.set();
-        let ran = run(&self.traced(script, &set)).await.unwrap();
+        let ran = run(&self.traced(script, &set)).await;
         (ran, SetFiles::of(&set))
     }
 }
@@ -111,9 +110,7 @@ async fn changed_files_are_recorded_before_and_read_files_are_not() {
     // The negative control: an untraced call leaves the set empty.
     let workspace = TestWorkspace::with(FILES);
     let set = workspace.set();
-    let ran = run(&workspace.traced(script, &set).trace(None))
-        .await
-        .unwrap();
+    let ran = run(&workspace.traced(script, &set).trace(None)).await;
     assert_eq!((code(&ran), ran.outcome.traced), (Some(4), None));
     assert!(SetFiles::of(&set).index.is_empty());
 }
@@ -140,7 +137,7 @@ async fn nothing_else_of_a_call_is_different() {
     spec.env
         .changes
         .extend([("KEPT".into(), Some("kept".into()))]);
-    let ran = run(&spec.report_stages(true)).await.unwrap();
+    let ran = run(&spec.report_stages(true)).await;
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
     assert_eq!((&*ran.out, stages), ("kept\n", Some(2)), "{ran:?}");
     assert_eq!(ran.outcome.final_cwd, Some(workspace.root.join("d")));
@@ -153,10 +150,7 @@ async fn nothing_else_of_a_call_is_different() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shells_that_wait_record_each_into_the_set_of_its_call() {
     let workspace = TestWorkspace::with(FILES);
-    let cache = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let cache = cache_with(|it| it.warm_shells = 1);
     for name in ["one", "two", "three"] {
         let set = workspace.set();
         let plain = spec("echo x >plain").cwd(workspace.root.clone());
@@ -176,10 +170,7 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn traced_warm_shell_starts_before_its_call() {
     let workspace = TestWorkspace::with(FILES);
-    let cache = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let cache = cache_with(|it| it.warm_shells = 1);
     let spec = workspace.traced("echo $PPID", &workspace.set());
     let ran = run_in(&cache, &spec).await;
     let supervisor = ran.out.trim().to_owned();
@@ -264,10 +255,7 @@ async fn persistent_shell_is_untraced_once_a_command_takes_privileges() {
     assert_eq!((&*taking.out, reset(&taking)), ("01\n", 1), "{taking:?}");
     // The untraced shell remains, and the result reports it.
     let later = say("echo $kept; echo x >>one", false).await;
-    let incomplete_reason = later
-        .outcome
-        .traced
-        .and_then(|traced| traced.incomplete_reason);
+    let incomplete_reason = later.incomplete_reason();
     assert!(incomplete_reason.is_some_and(|why| why.contains("cannot be traced")));
     let again = say(gives_up, true).await;
     assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
@@ -294,7 +282,7 @@ async fn call_is_ended_before_it_changes_more_if_its_set_is_full() {
             .begin_trace("s", &workspace.root, ChangesLevel::Undo)
             .unwrap();
         let script = "echo 1 >large; echo 2 >larger; echo 3 >one";
-        let ran = run(&workspace.traced(script, &set)).await.unwrap();
+        let ran = run(&workspace.traced(script, &set)).await;
         let traced = ran.outcome.traced.clone().unwrap();
         // A clone is not a copy, and does not count.
         let ends = ends && !has_clones(set.dir());
@@ -324,7 +312,7 @@ async fn changes_below_a_mount_are_counted_and_not_undone() {
     fs::write(below.join("in"), "in\n").unwrap();
     let set = workspace.set();
     let script = "echo x >>one; echo x >>d/below/in; echo x >d/below/new; mv two d/below/two; mv d/below/in three";
-    let ran = run(&workspace.traced(script, &set)).await.unwrap();
+    let ran = run(&workspace.traced(script, &set)).await;
     assert_eq!(
         (code(&ran), ran.outcome.traced.clone()),
         (Some(0), Some(TraceState::complete())),
@@ -354,7 +342,7 @@ async fn ended_call_is_recorded() {
     let script = "while :; do echo x >>one; done";
     let spec = workspace.traced(script, &set);
     let spec = spec.timeout(Some(Duration::from_secs(2)));
-    let ran = run(&spec.grace(Duration::from_millis(20))).await.unwrap();
+    let ran = run(&spec.grace(Duration::from_millis(20))).await;
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
     assert!(SetFiles::of(&set).keeps("content of one\n"));
 }
@@ -369,7 +357,7 @@ async fn sandboxed_call_is_confined_and_traced() {
             ..Plan::new(WriteLevel::WorkspaceWrite, tier)
         };
         let spec = workspace.traced("echo x >>d/six; echo x >>one", &set);
-        let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
+        let ran = run(&spec.sandbox(Arc::new(plan))).await;
         let want = TraceState {
             refused_writes: vec![workspace.root.join("one")],
             ..TraceState::complete()
@@ -397,7 +385,7 @@ async fn refused_move_of_a_directory_with_a_protected_file_stores_no_state() {
             ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
         };
         let spec = workspace.traced("mv d moved; echo x >>one", &set);
-        let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
+        let ran = run(&spec.sandbox(Arc::new(plan))).await;
         assert_eq!(workspace.root.join("d").exists(), is_protected, "{ran:?}");
         let stored = SetFiles::of(&set);
         assert_eq!(stored.keeps("content of d/six\n"), !is_protected);
@@ -410,26 +398,16 @@ async fn refused_move_of_a_directory_with_a_protected_file_stores_no_state() {
 async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
     let workspace = TestWorkspace::with(FILES);
     let set = workspace.set();
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     let spec = workspace.traced("echo x >>one; echo ran", &set);
     let ran = run_in(&alone, &spec).await;
-    let incomplete_reason = ran
-        .outcome
-        .traced
-        .and_then(|traced| traced.incomplete_reason);
+    let incomplete_reason = ran.incomplete_reason();
     assert_eq!(ran.out, "ran\n");
     assert!(incomplete_reason.is_some_and(|why| why.contains("supervisor")));
     // The directory is not a change set.
     let missing = spec.trace(Some(workspace.root.join("d")));
-    let ran = run(&missing).await.unwrap();
-    let incomplete_reason = ran
-        .outcome
-        .traced
-        .and_then(|traced| traced.incomplete_reason);
-    assert!(incomplete_reason.is_some() && ran.out == "ran\n");
+    let ran = run(&missing).await;
+    assert!(ran.incomplete_reason().is_some() && ran.out == "ran\n");
 }
 
 /// Each file with its attributes and its content.
@@ -469,16 +447,14 @@ async fn every_call_that_changes_files_is_seen() {
     let script = format!(
         "mkdir -p tree/b gone/b; for f in {files}; do echo before $f >$f; done; ln -s target link"
     );
-    let made = run(&workspace.traced(&script, &workspace.set()).trace(None))
-        .await
-        .unwrap();
+    let made = run(&workspace.traced(&script, &workspace.set()).trace(None)).await;
     assert_eq!((&*made.err, code(&made)), ("", Some(0)));
     let before = tree(&workspace.root);
     let store = Store::open(&workspace.temp.path().join("state")).unwrap();
     let mut set = workspace.set();
     set.mark().unwrap();
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
-    let ran = run(&workspace.traced(program, &set)).await.unwrap();
+    let ran = run(&workspace.traced(program, &set)).await;
     assert_eq!((&*ran.err, code(&ran)), ("", Some(0)), "{ran:?}");
     assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
     let after = tree(&workspace.root);
@@ -511,9 +487,6 @@ async fn every_call_that_changes_files_is_seen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whether_calls_can_be_watched_is_known_before() {
     assert_eq!(cache().check_recording().await, Ok(()));
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     assert!(alone.check_recording().await.is_err());
 }

@@ -1,23 +1,26 @@
 //! Files that are already open when a recorded call begins.
 
-use crate::support::{cache, run_with, spec};
-use crate::test_workspace::TestWorkspace;
-use agent_bash_core::changes::{ChangesLevel, TraceState};
-use agent_bash_core::{Cancel, SessionName};
+use crate::support::cache;
+use crate::test_workspace::{SESSION, TestWorkspace};
+use agent_bash_core::changes::TraceState;
+use agent_bash_core::{RunSpec, SessionName};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use std::fs::{self, File};
+use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
 
+fn in_session(spec: RunSpec) -> RunSpec {
+    spec.session(SessionName("a".into())).enter_cwd(false)
+}
+
 /// A file that a session's shell opened in one call can be written in the next. While the shell
 /// has no file open, its calls are recorded only once they are about to change one.
 #[tokio::test(flavor = "multi_thread")]
 async fn open_files_of_a_persistent_shell_have_preimages_before_its_next_call() {
-    let (workspace, cache, cancel) = (TestWorkspace::with(&[("a", "a\n")]), cache(), Cancel::new());
-    let store = workspace.store();
+    let (workspace, cache) = (TestWorkspace::with(&[("a", "a\n")]), cache());
     let mut calls = Vec::new();
     let scripts = [
         ("exec 3>>a; echo one >&3", 1),
@@ -35,47 +38,32 @@ async fn open_files_of_a_persistent_shell_have_preimages_before_its_next_call() 
         ("echo six >>a & wait; true", 1),
     ];
     for (script, changed) in scripts {
-        let set = store.begin_trace("s", &workspace.root, ChangesLevel::Undo);
-        let set = set.unwrap();
-        let traced = Some(set.dir().to_owned());
-        let spec = spec(script).cwd(workspace.root.clone()).trace(traced);
-        let spec = spec.session(SessionName("a".into())).enter_cwd(false);
-        let ran = run_with(&cache, &spec, &cancel).await.unwrap();
+        let (ran, call) = workspace.traced_call(&cache, script, in_session).await;
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
-        let call = store.finish(set).unwrap();
         assert_eq!(call.counts.changed, changed, "{script}");
         calls.push(call);
     }
     for call in calls.iter().filter(|call| call.counts.changed == 1).rev() {
-        store.undo("s", call.id, &[], false).unwrap();
+        let store = workspace.store();
+        store.undo(SESSION, call.id, &[], false).unwrap();
     }
-    assert_eq!(fs::read_to_string(workspace.root.join("a")).unwrap(), "a\n");
+    assert_eq!(workspace.text("a"), "a\n");
 }
 
 /// Runs the scripts in one session. Asserts which records are incomplete. `before` is called before
 /// each script.
-#[expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 async fn assert_lacking(
     workspace: &TestWorkspace,
     scripts: &[(&str, bool)],
     mut before: impl FnMut(&str),
 ) {
-    let (cache, cancel, store) = (cache(), Cancel::new(), workspace.store());
+    let cache = cache();
     for (script, lacks) in scripts {
         before(script);
-        let set = store.begin_trace("s", &workspace.root, ChangesLevel::Undo);
-        let set = set.unwrap();
-        let traced = Some(set.dir().to_owned());
-        let spec = spec(script).cwd(workspace.root.clone()).trace(traced);
-        let spec = spec.session(SessionName("a".into())).enter_cwd(false);
-        let ran = run_with(&cache, &spec, &cancel).await.unwrap();
-        let incomplete_reason = ran
-            .outcome
-            .traced
-            .as_ref()
-            .map(|it| it.incomplete_reason.is_some());
-        assert_eq!(incomplete_reason, Some(*lacks), "{script}: {ran:?}");
-        store.finish(set).unwrap();
+        let (ran, _) = workspace.traced_call(&cache, script, in_session).await;
+        let traced = ran.outcome.traced.as_ref();
+        let is_incomplete = traced.map(|it| it.incomplete_reason.is_some());
+        assert_eq!(is_incomplete, Some(*lacks), "{script}: {ran:?}");
     }
 }
 

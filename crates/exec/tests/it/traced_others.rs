@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{run, spec};
-use crate::test_workspace::TestWorkspace;
+use crate::test_workspace::{TestWorkspace, names};
 use agent_bash_core::ScriptEnding;
 use agent_bash_core::changes::Change;
 use std::fs;
@@ -113,7 +113,7 @@ impl TestWorkspace {
         fs::write(&path, convention.program()).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         let path = path.display().to_string();
-        let untraced = run(&spec(&path).cwd(self.root.clone())).await.unwrap();
+        let untraced = run(&spec(&path).cwd(self.root.clone())).await;
         let made = fs::read_to_string(self.root.join("made")).is_ok_and(|text| text == "made");
         let _ = fs::remove_file(self.root.join("made"));
         (made && untraced.outcome.ending == ScriptEnding::Exited { code: 0 }).then_some(path)
@@ -149,22 +149,14 @@ async fn call_of_another_architecture_is_unknown() {
         let (ran, changes) = workspace
             .changed_by(&format!("echo more >>one; {program}"))
             .await;
-        assert_eq!(
-            ran.outcome.ending,
-            ScriptEnding::Exited { code: 0 },
-            "{ran:?}"
-        );
+        assert_eq!(ran.exit_code(), 0, "{ran:?}");
         let later = workspace.store().show("s", changes.id).unwrap();
         assert!(!changes.exact && !later.exact, "it stays inexact");
         assert!(
             workspace.root.join("made").exists(),
             "it runs as it does elsewhere"
         );
-        let incomplete_reason = ran.outcome.traced.unwrap().incomplete_reason;
-        assert!(
-            incomplete_reason.is_some(),
-            "nothing is said of what is not known"
-        );
+        assert!(ran.incomplete_reason().is_some(), "{ran:?}");
     }
     // The control: with the usual convention, the changes of the same program are known.
     let workspace = TestWorkspace::with(FILES);
@@ -190,9 +182,7 @@ async fn changes_recorded_before_the_supervisor_was_killed_can_be_undone() {
         .traced
         .is_some_and(|traced| traced.incomplete_reason.is_none());
     assert!(!complete, "the tracer is dead");
-    let mut files: Vec<_> = changes.files.iter().map(|file| &*file.name.path).collect();
-    files.sort_unstable();
-    assert_eq!(files, ["one", "two"]);
+    assert_eq!(names(&changes), ["one", "two"]);
     workspace.store().undo("s", changes.id, &[], false).unwrap();
     assert_eq!(
         fs::read_to_string(workspace.root.join("one")).unwrap(),

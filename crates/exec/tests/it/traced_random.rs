@@ -125,7 +125,7 @@ async fn random_changes_of_a_call_are_listed_and_undone() {
         let before = tree(&workspace.root);
         let traced = Some(set.dir().to_owned());
         let spec = spec(&script).cwd(workspace.root.clone()).trace(traced);
-        let ran = run(&spec).await.unwrap();
+        let ran = run(&spec).await;
         assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{script}");
         let after = tree(&workspace.root);
         let changes = store.finish(set).unwrap();

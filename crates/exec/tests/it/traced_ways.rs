@@ -3,10 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::{FinishedRun, run, spec};
-use crate::test_workspace::TestWorkspace;
+use crate::support::{run, spec};
+use crate::test_workspace::{TestWorkspace, names};
 use agent_bash_core::ScriptEnding;
-use agent_bash_core::changes::{Changes, Undoable};
+use agent_bash_core::changes::Undoable;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -18,28 +18,10 @@ const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n"), ("d/six", "
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_exec-test-changing");
 
-impl TestWorkspace {
-    fn contents(&self, path: &str) -> String {
-        fs::read_to_string(self.root.join(path)).unwrap_or_default()
-    }
-}
-
-fn names(changes: &Changes) -> Vec<&str> {
-    let files = changes.files.iter();
-    let mut names: Vec<_> = files.map(|file| &*file.name.path).collect();
-    names.sort_unstable();
-    names
-}
-
-fn incomplete_reason(ran: &FinishedRun) -> Option<&str> {
-    let traced = ran.outcome.traced.as_ref();
-    traced.and_then(|traced| traced.incomplete_reason.as_deref())
-}
-
 /// True if this machine lets a user create namespaces, which some tests need.
 async fn has_namespaces(workspace: &TestWorkspace) -> bool {
     let spec = spec("unshare -rm true").cwd(workspace.root.clone());
-    run(&spec).await.unwrap().outcome.ending == ScriptEnding::Exited { code: 0 }
+    run(&spec).await.outcome.ending == ScriptEnding::Exited { code: 0 }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,12 +49,12 @@ async fn file_is_found_as_the_caller_finds_it() {
     ] {
         let workspace = TestWorkspace::with(FILES);
         let (ran, changes) = workspace.changed_by(&script).await;
-        assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None), "{script}");
+        assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None), "{script}");
         assert!(changes.exact, "{script}");
         assert_eq!(names(&changes), changed, "{script}");
         workspace.store().undo("s", changes.id, &[], false).unwrap();
         for (name, text) in FILES {
-            assert_eq!(&workspace.contents(name), text, "{script}: {name}");
+            assert_eq!(&workspace.text(name), text, "{script}: {name}");
         }
     }
 }
@@ -86,7 +68,7 @@ async fn path_starts_at_the_root_of_the_caller() {
     std::os::unix::fs::symlink("/six", workspace.root.join("d/absolute")).unwrap();
     let script = format!("unshare -r {PROGRAM} changed-root");
     let (ran, changes) = workspace.changed_by(&script).await;
-    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
+    assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None));
     assert_eq!(names(&changes), ["d/seven", "d/six"]);
 }
 
@@ -112,15 +94,15 @@ async fn file_with_a_name_beyond_the_root_is_taken_back() {
         fs::hard_link(&one, workspace.root.join("d/link")).unwrap();
         fs::hard_link(&one, workspace.root.join("../beyond")).unwrap();
         let (ran, changes) = workspace.changed_by(script).await;
-        assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None), "{script}");
+        assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None), "{script}");
         assert_eq!(names(&changes), names_changed, "{script}");
         assert!(changes.exact, "{script}");
-        assert_eq!(workspace.contents("one"), content, "{script}");
+        assert_eq!(workspace.text("one"), content, "{script}");
         if !names_changed.is_empty() {
             assert_eq!(changes.undo, Undoable::Whole, "{script}");
             workspace.store().undo("s", changes.id, &[], false).unwrap();
             assert_eq!(
-                (workspace.contents("one"), workspace.contents("d/link")),
+                (workspace.text("one"), workspace.text("d/link")),
                 ("one\n".into(), "one\n".into())
             );
         }
@@ -166,7 +148,7 @@ async fn file_of_another_mount_is_found_or_named_as_unknown() {
         let (ran, changes) = workspace.changed_by(&script).await;
         assert_eq!(&*ran.err, "", "{script}");
         assert_eq!(
-            incomplete_reason(&ran).is_none(),
+            ran.incomplete_reason().is_none(),
             changed.is_some(),
             "{script}: {ran:?}"
         );
@@ -182,7 +164,7 @@ async fn result_names_a_change_that_is_not_recorded() {
     let fifo = tempfile::tempdir().unwrap();
     let fifo = fifo.path().join("fifo").display().to_string();
     let mkfifo = spec(&format!("mkfifo {fifo}"));
-    run(&mkfifo).await.unwrap();
+    run(&mkfifo).await;
     // The memory is only opened.
     let own = std::process::id();
     let device = if rustix::process::geteuid().is_root() {
@@ -211,7 +193,7 @@ async fn result_names_a_change_that_is_not_recorded() {
         let (ran, changes) = workspace.changed_by(&script).await;
         assert_eq!(&*ran.err, "", "{script}");
         assert!(
-            incomplete_reason(&ran).is_some_and(|it| it.contains(why)),
+            ran.incomplete_reason().is_some_and(|it| it.contains(why)),
             "{script}: {ran:?}"
         );
         assert!(!changes.exact, "{script}");
@@ -221,7 +203,7 @@ async fn result_names_a_change_that_is_not_recorded() {
     let (ran, changes) = workspace
         .changed_by("sleep 60 & (exec 5<>/proc/$!/mem) 2>/dev/null; kill $!")
         .await;
-    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
+    assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None));
     assert!(changes.exact);
 }
 
@@ -246,11 +228,12 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     let script = format!("{PROGRAM} connect {}", path.display());
     let (ran, changes) = workspace.changed_by(&script).await;
     assert!(
-        incomplete_reason(&ran).is_some_and(|why| why.contains("socket")),
+        ran.incomplete_reason()
+            .is_some_and(|why| why.contains("socket")),
         "{ran:?}"
     );
     assert_eq!(
-        (workspace.contents("one").as_str(), changes.exact),
+        (workspace.text("one").as_str(), changes.exact),
         ("by another process", false)
     );
     let internet = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -261,11 +244,12 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     let script = format!("{PROGRAM} connect-tcp {address}");
     let (ran, changes) = workspace.changed_by(&script).await;
     assert!(
-        incomplete_reason(&ran).is_some_and(|why| why.contains(&address.to_string())),
+        ran.incomplete_reason()
+            .is_some_and(|why| why.contains(&address.to_string())),
         "{ran:?}"
     );
     assert_eq!(
-        (workspace.contents("two").as_str(), changes.exact),
+        (workspace.text("two").as_str(), changes.exact),
         ("by another process", false)
     );
     let internet = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -276,7 +260,8 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     let script = format!("{PROGRAM} connect-by-message {address}");
     let (ran, changes) = workspace.changed_by(&script).await;
     assert!(
-        incomplete_reason(&ran).is_some_and(|why| why.contains(&address.to_string())),
+        ran.incomplete_reason()
+            .is_some_and(|why| why.contains(&address.to_string())),
         "{ran:?}"
     );
     assert!(!changes.exact);
@@ -284,7 +269,7 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
     let (ran, changes) = workspace
         .changed_by(&format!("{PROGRAM} connect-itself"))
         .await;
-    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
+    assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None));
     assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
 }
 
@@ -310,15 +295,16 @@ async fn call_that_speaks_to_a_process_in_another_network_is_not_exact() {
         .changed_by(&format!("{enter} {PROGRAM} connect-name served"))
         .await;
     server.wait().unwrap();
-    assert_eq!(workspace.contents("one"), "by another process", "{ran:?}");
+    assert_eq!(workspace.text("one"), "by another process", "{ran:?}");
     assert!(
-        incomplete_reason(&ran).is_some_and(|why| why.contains("@served")),
+        ran.incomplete_reason()
+            .is_some_and(|why| why.contains("@served")),
         "{ran:?}"
     );
     assert!(!changes.exact);
     // The negative control: a network with processes of the call only.
     let script = format!("unshare -rn {PROGRAM} connect-own-name own");
     let (ran, changes) = workspace.changed_by(&script).await;
-    assert_eq!((&*ran.err, incomplete_reason(&ran)), ("", None));
+    assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None));
     assert_eq!((names(&changes), changes.exact), (vec!["one"], true));
 }

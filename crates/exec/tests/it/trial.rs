@@ -2,19 +2,16 @@
 //! other respects, a call with a trial is like one without. The crate `agent-bash-sandbox` tests
 //! the mounts of a trial.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that fails may stop"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
-use crate::support::driven_clock::DrivenClock;
-use crate::support::{FinishedRun, cache, command, options, run, run_in, run_with, soon, spec};
+use crate::support::{
+    cache, cache_of_short_calls, cache_with, command, run, run_in, run_with, soon, spec,
+};
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, Tier, WriteLevel};
 use agent_bash_core::{Cancel, NotStarted, RunSpec, ScriptEnding, SessionName, SurvivorPolicy};
-use agent_bash_exec::{JobError, JobStdin, ShellCache, ShellCacheOptions};
+use agent_bash_exec::{JobError, JobStdin};
 use agent_bash_process::supervisor::Supervisor;
 use std::fs;
 use std::path::PathBuf;
@@ -69,25 +66,21 @@ impl TrialWorkspace {
     }
 }
 
-fn code(ran: &FinishedRun) -> i32 {
-    match ran.outcome.ending {
-        ScriptEnding::Exited { code } => code,
-        ref other => panic!("{other:?}"),
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_changes_are_visible_to_the_call_and_not_applied() {
     let workspace = TrialWorkspace::new();
-    let ran = run(&workspace.trial("echo new >>file; echo more >more; cat file more; exit 3"))
-        .await
-        .unwrap();
-    assert_eq!((&*ran.out, code(&ran)), ("old\nnew\nmore\n", 3), "{ran:?}");
+    let ran =
+        run(&workspace.trial("echo new >>file; echo more >more; cat file more; exit 3")).await;
+    assert_eq!(
+        (&*ran.out, ran.exit_code()),
+        ("old\nnew\nmore\n", 3),
+        "{ran:?}"
+    );
     assert!(ran.outcome.held_back && workspace.is_as_it_was());
     assert_eq!(fs::read(workspace.upper.join("more")).unwrap(), b"more\n");
     // The negative control: without a trial the same script makes them.
     let spec = workspace.trial("echo more >more").trial(None);
-    let ran = run(&spec).await.unwrap();
+    let ran = run(&spec).await;
     assert!(!ran.outcome.held_back && workspace.root.join("more").exists());
 }
 
@@ -95,7 +88,7 @@ async fn trial_changes_are_visible_to_the_call_and_not_applied() {
 /// connected to one.
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_that_speaks_to_a_process_outside_says_so() {
-    let (cache, cancel) = (warm_cache(), Cancel::new());
+    let (cache, cancel) = (cache_of_short_calls(1), Cancel::new());
     let mut workspace = TrialWorkspace::new();
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
     let socket = workspace.root.with_file_name("socket");
@@ -113,44 +106,25 @@ async fn trial_that_speaks_to_a_process_outside_says_so() {
         };
         let (ran, ()) = tokio::join!(run, accept);
         let ran = ran.unwrap();
-        let incomplete_reason = ran
-            .outcome
-            .traced
-            .clone()
-            .and_then(|traced| traced.incomplete_reason);
         assert!(
-            incomplete_reason.is_some_and(|why| why.contains("socket")),
+            ran.incomplete_reason()
+                .is_some_and(|why| why.contains("socket")),
             "{ran:?}"
         );
         workspace.renew();
         let itself = workspace.trial(&format!("{program} connect-itself"));
         let ran = run_with(&cache, &itself, &cancel).await.unwrap();
-        let incomplete_reason = ran
-            .outcome
-            .traced
-            .clone()
-            .and_then(|traced| traced.incomplete_reason);
-        assert_eq!((&*ran.err, incomplete_reason), ("", None), "{ran:?}");
+        assert_eq!((&*ran.err, ran.incomplete_reason()), ("", None), "{ran:?}");
         workspace.renew();
         assert!(soon(|| cache.warm_shells() > 0).await);
     }
-}
-
-/// Returns a cache with one warm shell, which waits below the supervisor of the last call.
-fn warm_cache() -> ShellCache {
-    ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        // During a longer call, another shell would be started below a new supervisor.
-        clock: Arc::new(DrivenClock::holding(Duration::from_millis(50))),
-        ..options()
-    })
 }
 
 /// A warm shell waits in its own mount namespace, and gets the view of the trial when a call takes
 /// the shell.
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     let mut workspace = TrialWorkspace::new();
     let theirs = tempfile::tempdir().unwrap();
     fs::create_dir_all(workspace.root.join("d/e")).unwrap();
@@ -202,7 +176,7 @@ async fn trial_has_the_hosts_mounts_at_its_start() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     let mut workspace = TrialWorkspace::new();
     let outside = tempfile::tempdir().unwrap();
     let by = "echo $PPID; ls";
@@ -232,7 +206,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
     if !has_own_mounts(THIS) {
         return;
     }
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     let mut workspace = TrialWorkspace::new();
     let below = workspace.root.join("below");
     fs::create_dir(&below).unwrap();
@@ -260,7 +234,7 @@ async fn mount_below_the_workspace_refuses_a_trial() {
 /// Trials and other calls have separate supervisors.
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_shells_for_trials_serve_only_trials() {
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     for round in 0..4 {
         let workspace = TrialWorkspace::new();
         let mut spec = workspace.trial("echo x >written");
@@ -279,10 +253,7 @@ async fn warm_shells_for_trials_serve_only_trials() {
 async fn no_process_outlives_a_trial() {
     // The daemon also writes by the whole path, which leads to the view while the view exists.
     let daemon = "setsid sh -c 'trap \"\" TERM; exec >/dev/null 2>&1; (sleep 0.05; while :; do echo late >>file; echo late >>$PWD/file; sleep 0.02; done) &' &";
-    let waiting = ShellCache::new(ShellCacheOptions {
-        warm_shells: 1,
-        ..options()
-    });
+    let waiting = cache_with(|it| it.warm_shells = 1);
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
         let workspace = TrialWorkspace::new();
@@ -292,11 +263,11 @@ async fn no_process_outlives_a_trial() {
         let spec = spec.grace(Duration::from_millis(100));
         // The later rounds use warm shells.
         let ran = if round == 0 {
-            run(&spec.survivors(policy)).await.unwrap()
+            run(&spec.survivors(policy)).await
         } else {
-            let ran = run_with(&waiting, &spec.survivors(policy), &Cancel::new()).await;
+            let ran = run_in(&waiting, &spec.survivors(policy)).await;
             assert!(soon(|| waiting.warm_shells() > 0).await);
-            ran.unwrap()
+            ran
         };
         assert!(ran.outcome.survivors.is_empty(), "{ran:?}");
         let held = || fs::read(workspace.upper.join("file")).unwrap();
@@ -310,7 +281,7 @@ async fn no_process_outlives_a_trial() {
     let workspace = TrialWorkspace::new();
     let leaving = "while [[ -e file ]]; do :; done >/dev/null 2>&1 &";
     let spec = workspace.trial(leaving).trial(None);
-    let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await.unwrap();
+    let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await;
     assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
 }
 
@@ -321,7 +292,7 @@ async fn timed_out_or_cancelled_trial_changes_nothing() {
     let spec = workspace
         .trial(script)
         .timeout(Some(Duration::from_secs(3)));
-    let ran = run(&spec.grace(Duration::from_millis(50))).await.unwrap();
+    let ran = run(&spec.grace(Duration::from_millis(50))).await;
     assert!(
         matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }),
         "{ran:?}"
@@ -353,7 +324,7 @@ async fn stages_variables_and_directories_are_reported() {
         .extend([("KEPT".into(), Some("kept".into()))]);
     let spec = spec.report_stages(true);
     // Cold, in a shell that waited, and as without a trial.
-    let cache = warm_cache();
+    let cache = cache_of_short_calls(1);
     for (round, is_trial) in [true, true, false].into_iter().enumerate() {
         workspace.renew();
         let again = workspace.trial(&spec.script).trial;
@@ -374,7 +345,7 @@ async fn stages_variables_and_directories_are_reported() {
     // A directory that the call has removed below itself.
     let workspace = TrialWorkspace::new();
     let gone = workspace.trial("mkdir d; cd d; rmdir ../d; pwd; false | true");
-    let ran = run(&gone.report_stages(true)).await.unwrap();
+    let ran = run(&gone.report_stages(true)).await;
     assert_eq!(ran.out, format!("{}\n", workspace.root.join("d").display()));
     assert!(workspace.is_as_it_was());
 }
@@ -390,9 +361,7 @@ async fn sandbox_and_trial_are_enforced_together() {
             ..Plan::new(WriteLevel::WorkspaceWrite, tier)
         };
         let script = format!("echo in >in; echo out >{}; cat in", outside.display());
-        let ran = run(&workspace.trial(&script).sandbox(Arc::new(plan)))
-            .await
-            .unwrap();
+        let ran = run(&workspace.trial(&script).sandbox(Arc::new(plan))).await;
         assert_eq!(ran.out, "in\n", "{ran:?}");
         assert!(ran.outcome.held_back && ran.outcome.sandbox.is_some());
         assert!(workspace.is_as_it_was() && !outside.exists());
@@ -404,10 +373,7 @@ async fn trial_without_an_overlay_runs_nothing() {
     let workspace = TrialWorkspace::new();
     let spec = workspace.trial("echo ran >ran; echo ran >&2");
     let session = spec.clone().session(SessionName("s".into()));
-    let alone = ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::fallback(),
-        ..options()
-    });
+    let alone = cache_with(|it| it.supervisor = Supervisor::fallback());
     let missing = spec.clone().trial(Arc::new(Overlay {
         root: workspace.root.clone(),
         upper: workspace.upper.join("missing"),
@@ -417,7 +383,7 @@ async fn trial_without_an_overlay_runs_nothing() {
     for (cache, spec, step) in [
         (cache(), &session, "persistent shell"),
         (cache(), &missing, "missing`: No such file"),
-        (warm_cache(), &missing, "missing`: No such file"),
+        (cache_of_short_calls(1), &missing, "missing`: No such file"),
         (alone, &spec, "supervisor"),
     ] {
         let error = run_with(&cache, spec, &Cancel::new()).await.unwrap_err();

@@ -1,24 +1,16 @@
 //! Warm shells: the result is the same as after a cold start, only sooner, and no state leaks from
 //! call to call.
 
-use crate::support::driven_clock::DrivenClock;
-use crate::support::{self, options, run_in, spec};
+use crate::support::{self, cache_of_short_calls, long_lived, options, run_in, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::ChangesLevel;
-use agent_bash_core::{Limits, RunSpec, ScriptEnding};
+use agent_bash_core::{Limits, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
-use agent_bash_process::SystemClock;
-use agent_bash_process::supervisor::Supervisor;
 use std::sync::Arc;
 use std::time::Duration;
 
 fn warm_cache() -> ShellCache {
-    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    ShellCache::new(ShellCacheOptions::long_lived(
-        supervisor,
-        Arc::new(SystemClock::new()),
-        std::env::temp_dir(),
-    ))
+    ShellCache::new(long_lived(options().supervisor))
 }
 
 /// Waits until `wanted` shells are warm.
@@ -30,13 +22,7 @@ async fn until_warm(cache: &ShellCache, wanted: usize) {
 
 async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
     let ran = run_in(cache, spec).await;
-    assert_eq!(
-        ran.outcome.ending,
-        ScriptEnding::Exited { code: 0 },
-        "{}: {}",
-        spec.script,
-        ran.err
-    );
+    assert_eq!(ran.exit_code(), 0, "{}: {}", spec.script, ran.err);
     ran.out
 }
 
@@ -68,14 +54,7 @@ async fn first_call_fills_the_pool_and_each_shell_serves_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisors_are_recycled() {
-    // Longer calls would get another supervisor started in the background: prevent that in this
-    // test.
-    let clock = DrivenClock::holding(Duration::from_millis(50));
-    let cache = ShellCache::new(ShellCacheOptions {
-        clock: Arc::new(clock),
-        warm_shells: 2,
-        ..options()
-    });
+    let cache = cache_of_short_calls(2);
     let mut parents = Vec::new();
     // Without a pause: the next call takes a shell that is just starting.
     for _ in 0..50 {
@@ -93,12 +72,7 @@ async fn supervisors_are_recycled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisors_of_concurrent_calls_are_recycled() {
     const AT_ONCE: usize = 6;
-    let clock = DrivenClock::holding(Duration::from_millis(50));
-    let cache = Arc::new(ShellCache::new(ShellCacheOptions {
-        clock: Arc::new(clock),
-        warm_shells: 2,
-        ..options()
-    }));
+    let cache = Arc::new(cache_of_short_calls(2));
     let mut parents = std::collections::BTreeSet::new();
     for _ in 0..10 {
         let mut calls = tokio::task::JoinSet::new();
@@ -149,7 +123,7 @@ async fn call_variables_are_equal_in_warm_and_new_shells() {
         );
         call.env.changes.insert(name.into(), value.map(Into::into));
         let warm = run_in(&cache, &call).await;
-        let cold = support::run(&call).await.unwrap();
+        let cold = support::run(&call).await;
         assert_eq!((warm.out, warm.err), (cold.out, cold.err), "{name}");
         until_warm(&cache, 2).await;
     }
@@ -191,16 +165,10 @@ async fn dropping_the_cache_ends_warm_shells() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_shells_are_ended() {
-    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    let options = ShellCacheOptions::long_lived(
-        supervisor,
-        Arc::new(SystemClock::new()),
-        std::env::temp_dir(),
-    );
     let cache = ShellCache::new(ShellCacheOptions {
         // Longer than the start of both shells, so that both are seen.
         idle: Duration::from_secs(5),
-        ..options
+        ..long_lived(options().supervisor)
     });
     out(&cache, &spec(":")).await;
     until_warm(&cache, 2).await;

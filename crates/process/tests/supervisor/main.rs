@@ -106,6 +106,13 @@ fn shell(script: &str) -> ShellStart {
     }
 }
 
+/// Launches a supervisor with a shell.
+async fn launch_shell(supervisor: &Supervisor, script: &str) -> (SupervisorClient, ShellFds) {
+    let mut supervised = launch(supervisor).await.unwrap();
+    let fds = start(&mut supervised, script).await;
+    (supervised, fds)
+}
+
 async fn start(supervised: &mut SupervisorClient, script: &str) -> ShellFds {
     supervised.start(shell(script), None).await.unwrap()
 }
@@ -184,8 +191,7 @@ async fn shell_runs_and_its_end_is_reported(supervisor: Supervisor) {
         ),
     ];
     for (script, out, wanted) in cases {
-        let mut supervised = launch(&supervisor).await.unwrap();
-        let fds = start(&mut supervised, script).await;
+        let (mut supervised, fds) = launch_shell(&supervisor, script).await;
         assert_eq!(end(&mut supervised).await, wanted, "{script}");
         assert_eq!(text(stdout(fds.output)), out, "{script}");
     }
@@ -289,8 +295,7 @@ async fn terminate_ends_tree_with_and_without_grace(supervisor: Supervisor) {
         (handles_sigterm, Duration::ZERO, ShellEnd::Signaled(9)),
     ];
     for (script, grace, wanted) in cases {
-        let mut supervised = launch(&supervisor).await.unwrap();
-        let fds = start(&mut supervised, script).await;
+        let (mut supervised, fds) = launch_shell(&supervisor, script).await;
         let pids = printed_pids(&fds, 2).await;
         assert!(pids.iter().all(|pid| exists(*pid)));
         supervised.link().terminate(grace).unwrap();
@@ -300,9 +305,8 @@ async fn terminate_ends_tree_with_and_without_grace(supervisor: Supervisor) {
 }
 
 async fn survivors_are_listed_with_their_command(supervisor: Supervisor) {
-    let mut supervised = launch(&supervisor).await.unwrap();
     let script = "setsid sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo $!";
-    let fds = start(&mut supervised, script).await;
+    let (mut supervised, fds) = launch_shell(&supervisor, script).await;
     let pid = printed_pids(&fds, 1).await[0];
     loop {
         if let Event::Ended { empty, .. } = supervised.event().await.unwrap().0 {
@@ -319,9 +323,8 @@ async fn survivors_are_listed_with_their_command(supervisor: Supervisor) {
 }
 
 async fn dropping_client_ends_tree_and_reaps_supervisor(supervisor: Supervisor) {
-    let mut supervised = launch(&supervisor).await.unwrap();
     let script = "trap '' TERM HUP; (setsid sleep 1000 & echo $!); echo $$; sleep 1000; :";
-    let fds = start(&mut supervised, script).await;
+    let (supervised, fds) = launch_shell(&supervisor, script).await;
     let mut pids = printed_pids(&fds, 2).await;
     pids.push(supervised.pid());
     // A link does not keep the supervisor running.
@@ -334,9 +337,8 @@ async fn dropping_client_ends_tree_and_reaps_supervisor(supervisor: Supervisor) 
 
 async fn close_leaves_no_zombie(supervisor: Supervisor) {
     for script in ["exit 0", "sleep 1000; :"] {
-        let mut supervised = launch(&supervisor).await.unwrap();
+        let (supervised, fds) = launch_shell(&supervisor, script).await;
         let pid = supervised.pid();
-        let fds = start(&mut supervised, script).await;
         assert!(exists(pid));
         supervised.close().await;
         // Without waiting: the process is reaped, not only ended.
@@ -344,11 +346,22 @@ async fn close_leaves_no_zombie(supervisor: Supervisor) {
     }
 }
 
-/// Ends its first wait of eight seconds at once.
+/// A clock that shortens waits by a function of the wait and of a flag, which is false at first.
 #[derive(Debug)]
 struct HastyClock {
     clock: SystemClock,
-    waited: AtomicBool,
+    flag: AtomicBool,
+    shorten: fn(Duration, &AtomicBool) -> Duration,
+}
+
+impl HastyClock {
+    fn new(shorten: fn(Duration, &AtomicBool) -> Duration) -> Self {
+        Self {
+            clock: SystemClock::new(),
+            flag: AtomicBool::new(false),
+            shorten,
+        }
+    }
 }
 
 #[async_trait::async_trait]
@@ -362,17 +375,23 @@ impl Clock for HastyClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        if duration != Duration::from_secs(8) || self.waited.swap(true, Ordering::Relaxed) {
+        let duration = (self.shorten)(duration, &self.flag);
+        if !duration.is_zero() {
             self.clock.sleep(duration).await;
         }
     }
 }
 
 async fn slow_sandbox_start_is_refused_and_tried_again(supervisor: Supervisor) {
-    let clock: Arc<dyn Clock> = Arc::new(HastyClock {
-        clock: SystemClock::new(),
-        waited: AtomicBool::new(false),
-    });
+    // The first time limit passes at once.
+    let clock: Arc<dyn Clock> = Arc::new(HastyClock::new(|duration, has_passed| {
+        let is_limit = duration == Duration::from_secs(8);
+        if is_limit && !has_passed.swap(true, Ordering::Relaxed) {
+            Duration::ZERO
+        } else {
+            duration
+        }
+    }));
     let directory = std::env::temp_dir();
     let late = supervisor.sandbox_report(&directory, &clock).await;
     let reason = late.unwrap_err().to_string();
@@ -383,9 +402,8 @@ async fn slow_sandbox_start_is_refused_and_tried_again(supervisor: Supervisor) {
 }
 
 async fn supervisor_reaps_orphans(supervisor: Supervisor) {
-    let mut supervised = launch(&supervisor).await.unwrap();
     let script = "for i in {1..20}; do (sleep 0.0$i & echo $!); done; read";
-    let fds = start(&mut supervised, script).await;
+    let (_supervised, fds) = launch_shell(&supervisor, script).await;
     let pids = printed_pids(&fds, 20).await;
     // The shell is still running, so the supervisor must have reaped them.
     assert!(soon(|| !pids.iter().any(|pid| exists(*pid))).await);
@@ -393,16 +411,14 @@ async fn supervisor_reaps_orphans(supervisor: Supervisor) {
 }
 
 async fn supervisor_survives_signals_of_groups_and_timers(supervisor: Supervisor) {
-    let mut supervised = launch(&supervisor).await.unwrap();
     let script = "for name in HUP INT QUIT ALRM TERM USR1 USR2 VTALRM PROF IO XCPU XFSZ; do kill -$name $PPID; done; exit 7";
-    let _fds = start(&mut supervised, script).await;
+    let (mut supervised, _fds) = launch_shell(&supervisor, script).await;
     assert_eq!(end(&mut supervised).await, ShellEnd::Exited(7));
 }
 
 async fn wake_continues_stopped_supervisor(supervisor: Supervisor) {
-    let mut supervised = launch(&supervisor).await.unwrap();
-    let fds = start(
-        &mut supervised,
+    let (supervised, fds) = launch_shell(
+        &supervisor,
         "echo $$; read; kill -STOP $PPID; sleep 1000; :",
     )
     .await;
@@ -416,45 +432,22 @@ async fn wake_continues_stopped_supervisor(supervisor: Supervisor) {
     assert!(soon(|| !pids.iter().any(|pid| exists(*pid))).await);
 }
 
-/// A clock on which every timeout passes after at most a second, once `is_short` is set.
-#[derive(Debug)]
-struct ShortTimeouts {
-    clock: SystemClock,
-    is_short: AtomicBool,
-}
-
-#[async_trait::async_trait]
-impl Clock for ShortTimeouts {
-    fn now(&self) -> Duration {
-        self.clock.now()
-    }
-
-    fn wall(&self) -> Timestamp {
-        self.clock.wall()
-    }
-
-    async fn sleep(&self, duration: Duration) {
-        let longest = if self.is_short.load(Ordering::Relaxed) {
-            Duration::from_secs(1)
-        } else {
-            Duration::MAX
-        };
-        self.clock.sleep(duration.min(longest)).await;
-    }
-}
-
 async fn stopped_supervisor_counts_as_disconnected(supervisor: Supervisor) {
-    let clock = Arc::new(ShortTimeouts {
-        clock: SystemClock::new(),
-        is_short: AtomicBool::new(false),
-    });
+    // Once the flag is set, every time limit passes after at most a second.
+    let clock = Arc::new(HastyClock::new(|duration, is_short| {
+        if is_short.load(Ordering::Relaxed) {
+            duration.min(Duration::from_secs(1))
+        } else {
+            duration
+        }
+    }));
     let waits: Arc<dyn Clock> = clock.clone();
     let mut supervised = supervisor.launch(&environment(), &waits).await.unwrap();
     let _fds = start(&mut supervised, "read").await;
     assert!(supervised.survivors().await.is_ok());
     let pid = rustix::process::Pid::from_raw(supervised.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-    clock.is_short.store(true, Ordering::Relaxed);
+    clock.flag.store(true, Ordering::Relaxed);
     assert!(supervised.survivors().await.is_err());
     let again = supervised.adopt(&[], &[], false, 0, None).await;
     assert!(matches!(again, Err(NotDetached::Disconnected)), "{again:?}");

@@ -135,10 +135,12 @@ impl BangCard {
             line.style = row.style;
             line
         }));
-        let mut foot = Vec::new();
-        let body = if self.folded {
-            CardBody::Rows(Vec::new())
-        } else if expanded {
+        let end = [self.footer(inner, style, theme), rule("")];
+        if self.folded {
+            let (body, foot) = (CardBody::Rows(Vec::new()), end.into());
+            return CardFrame { head, body, foot };
+        }
+        let body = if expanded {
             let dropped = self.output.dropped_lines();
             if dropped > 0 {
                 head.extend(note(
@@ -158,10 +160,7 @@ impl BangCard {
             }
             CardBody::Rows(indented(tail.rows))
         };
-        if self.folded {
-            foot.extend([self.footer(inner, style, theme), rule("")]);
-            return CardFrame { head, body, foot };
-        }
+        let mut foot = Vec::new();
         if let CardState::Ended(Status::NotStarted { reason } | Status::Lost { reason, .. }) =
             &self.state
         {
@@ -185,8 +184,7 @@ impl BangCard {
         if let Some(changes) = &self.changes {
             foot.extend(indented(changes.rows(inner, theme)));
         }
-        foot.push(self.footer(inner, style, theme));
-        foot.push(rule(""));
+        foot.extend(end);
         CardFrame { head, body, foot }
     }
 

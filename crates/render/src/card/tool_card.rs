@@ -166,9 +166,12 @@ impl ToolCard {
         let rail = Span::styled("│ ", self.rail_style(style, theme));
         let line = |text: Span<'static>| Line::from_iter([rail.clone(), text]);
         let mut head = self.head(inner, expanded, theme);
-        let body = if self.folded {
-            CardBody::Rows(Vec::new())
-        } else if expanded {
+        let footer = self.footer(inner, style, theme);
+        if self.folded {
+            let (body, foot) = (CardBody::Rows(Vec::new()), vec![footer]);
+            return CardFrame { head, body, foot };
+        }
+        let body = if expanded {
             let output = match &self.page {
                 Some(page) => {
                     head.push(line(page_line(page, inner, theme)));
@@ -192,10 +195,6 @@ impl ToolCard {
             CardBody::Rows(self.collapsed(inner, &rail, theme))
         };
         let mut foot = Vec::new();
-        if self.folded {
-            foot.push(self.footer(inner, style, theme));
-            return CardFrame { head, body, foot };
-        }
         if let Some(refused) = &self.refused {
             foot.extend(railed(refused.rows(inner, theme), &rail));
         } else if self.is_known_to_be_silent() {
@@ -218,7 +217,7 @@ impl ToolCard {
         if let Some(changes) = &self.changes {
             foot.extend(railed(changes.rows(inner, theme), &rail));
         }
-        foot.push(self.footer(inner, style, theme));
+        foot.push(footer);
         CardFrame { head, body, foot }
     }
 

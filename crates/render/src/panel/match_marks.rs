@@ -48,13 +48,10 @@ impl MatchStyle<'_> {
             let style = self.base.patch(span.style);
             for (part, is_found) in split_at_matches(at..at + span.content.len(), &found) {
                 let [from, to] = [part.start, part.end].map(|at| at.clamp(cut, cut + len) - cut);
+                let mark = if is_found { theme.found } else { Style::new() };
                 if to > from {
-                    let style = if is_found {
-                        style.patch(theme.found)
-                    } else {
-                        style
-                    };
-                    spans.push(Span::styled(shown[from..to].to_owned(), style));
+                    let text = shown[from..to].to_owned();
+                    spans.push(Span::styled(text, style.patch(mark)));
                 }
             }
             at += span.content.len();
@@ -99,17 +96,7 @@ pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
         let wide = visible_text::width(grapheme);
         if at >= from {
             if used + wide > room {
-                while used + 1 > room && used > 0 {
-                    let last = out.graphemes(true).next_back().map_or(0, |last| {
-                        used -= visible_text::width(last);
-                        last.len()
-                    });
-                    out.truncate(out.len() - last);
-                }
-                if room > 0 {
-                    out.push(CONTINUATION_MARK);
-                }
-                break;
+                return with_mark(out, used, room);
             }
             out.push_str(grapheme);
             used += wide;
@@ -117,6 +104,20 @@ pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
         at += wide;
     }
     out
+}
+
+/// Shortens a text of `used` columns so that it fits into `room` columns with a mark at its end.
+fn with_mark(mut text: String, mut used: usize, room: usize) -> String {
+    while used + 1 > room && used > 0 {
+        let last = text.graphemes(true).next_back().unwrap_or_default();
+        used -= visible_text::width(last);
+        let length = text.len() - last.len();
+        text.truncate(length);
+    }
+    if room > 0 {
+        text.push(CONTINUATION_MARK);
+    }
+    text
 }
 
 #[cfg(test)]

@@ -40,6 +40,30 @@ impl<'a> ScreenView<'a> {
             .min(self.screen.rows.saturating_sub(1));
         (last + 1).saturating_sub(area.height)
     }
+
+    /// Draws a row of the screen.
+    fn render_row(&self, row: u16, area: Rect, buffer: &mut Buffer) {
+        let mut x = 0;
+        while x < area.width.min(self.screen.cols) {
+            let Some(cell) = self.screen.cell(row, x) else {
+                return;
+            };
+            let style = self.theme.of_output(style(cell));
+            if cell.text.is_empty() && style == Style::new() {
+                x += 1;
+                continue;
+            }
+            let symbol = symbol(cell, usize::from(area.width - x));
+            // The remaining columns of a wide character must be empty.
+            let empty = (1..visible_text::width(&symbol)).map(|_| " ");
+            for text in std::iter::once(&*symbol).chain(empty) {
+                if let Some(target) = buffer.cell_mut((area.x + x, area.y)) {
+                    target.set_symbol(text).set_style(style);
+                }
+                x += 1;
+            }
+        }
+    }
 }
 
 impl Widget for ScreenView<'_> {
@@ -47,33 +71,12 @@ impl Widget for ScreenView<'_> {
         let first = self.first_row(area);
         let area = area.intersection(buffer.area);
         for y in 0..area.height.min(self.screen.rows.saturating_sub(first)) {
-            let mut skip = 0;
-            for x in 0..area.width.min(self.screen.cols) {
-                if skip > 0 {
-                    skip -= 1;
-                    continue;
-                }
-                let Some(cell) = self.screen.cell(first + y, x) else {
-                    break;
-                };
-                let style = self.theme.of_output(style(cell));
-                if cell.text.is_empty() && style == Style::new() {
-                    continue;
-                }
-                let room = usize::from(area.width - x);
-                let symbol = symbol(cell, room);
-                let columns = visible_text::width(&symbol);
-                if let Some(target) = buffer.cell_mut((area.x + x, area.y + y)) {
-                    target.set_symbol(&symbol).set_style(style);
-                }
-                // The remaining columns of a wide character must be empty.
-                for half in 1..columns as u16 {
-                    if let Some(target) = buffer.cell_mut((area.x + x + half, area.y + y)) {
-                        target.set_symbol(" ").set_style(style);
-                    }
-                    skip += 1;
-                }
-            }
+            let line = Rect {
+                y: area.y + y,
+                height: 1,
+                ..area
+            };
+            self.render_row(first + y, line, buffer);
         }
     }
 }

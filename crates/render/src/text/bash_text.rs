@@ -164,21 +164,29 @@ pub(crate) fn script_lines(
         extra_rows -= parts.len() - 1;
         for (skipped, part) in parts {
             at += skipped;
-            let mut spans: Vec<Span<'static>> = Vec::new();
-            for c in part.chars() {
-                let offset = byte_offsets.get(at).copied().unwrap_or(content.len());
-                let style = base.patch(styles.at(from + offset));
-                match spans.last_mut() {
-                    Some(last) if last.style == style => last.content.to_mut().push(c),
-                    _ => spans.push(Span::styled(c.to_string(), style)),
-                }
-                at += 1;
-            }
-            out.push(Line::from(spans));
+            let style_at = |index: usize| {
+                let offset = byte_offsets.get(at + index).copied();
+                base.patch(styles.at(from + offset.unwrap_or(content.len())))
+            };
+            out.push(styled_line(&part, style_at));
+            at += part.chars().count();
         }
         from += line.len();
     }
     out
+}
+
+/// A line whose characters have the styles that `style_at` returns for their indexes.
+fn styled_line(text: &str, style_at: impl Fn(usize) -> Style) -> Line<'static> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    for (index, c) in text.chars().enumerate() {
+        let style = style_at(index);
+        match spans.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push(c),
+            _ => spans.push(Span::styled(c.to_string(), style)),
+        }
+    }
+    Line::from(spans)
 }
 
 /// Breaks a line into at most `most` rows, and shortens the last row if the line is longer. Each

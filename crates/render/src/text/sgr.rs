@@ -46,12 +46,8 @@ pub(crate) fn apply(style: &mut Style, params: &Params) {
                 // `38;5;n` and `38;2;r;g;b`, or the same in one parameter with colons (then with a
                 // colour space).
                 let color = if param.len() > 1 {
-                    let rgb = if param.len() > 5 {
-                        &param[3..]
-                    } else {
-                        &param[2..]
-                    };
-                    extended(param[1], &mut rgb.iter().copied())
+                    let rgb_start = if param.len() > 5 { 3 } else { 2 };
+                    extended(param[1], &mut param[rgb_start..].iter().copied())
                 } else {
                     let mut rest = params
                         .by_ref()

@@ -106,8 +106,8 @@ impl<'a> Index<'a> {
     }
 
     /// Returns the offsets and sizes of the blocks in which git reads a large index on several
-    /// processors. The extension `EOIE` at the end has the offset of the extensions, of which
-    /// `IEOT` lists the blocks.
+    /// processors. The extension `IEOT` lists the blocks, and `EOIE` at the end has the offset of
+    /// the extensions.
     fn blocks(&self) -> Option<Vec<(usize, usize)>> {
         let end = self.bytes.len().checked_sub(self.object_name_bytes)?;
         let last = end.checked_sub(12 + self.object_name_bytes)?;

@@ -81,7 +81,7 @@ fn new_links_in_a_repository_are_reported() {
         (".git/logs/AGENTS.md", true),
         (".git/objects/info/commit-graph", true),
         (".git/objects/cd", true),
-        (".git/worktrees/side/index", true),
+        (".git/worktrees/side/ORIG_HEAD", true),
         (".git/modules/lib/FETCH_HEAD", true),
         ("store/packed-refs", true),
         ("store/refs/heads/main", true),
@@ -112,7 +112,7 @@ fn hooks_of_a_submodule_in_a_linked_worktree_are_reported() {
         }
         write(&root.join(module).join("HEAD"), "ref: refs/heads/main\n");
     };
-    for (name, is_reported) in [("hooks/post-checkout", true), ("index", false)] {
+    for (name, is_reported) in [("hooks/post-checkout", true), ("ORIG_HEAD", false)] {
         let path = format!("{module}/{name}");
         let want = if is_reported {
             vec![path.as_str()]

@@ -178,7 +178,8 @@ const HOME_SECRETS: &[&str] = words![
     ".wakatime.cfg .tccli .edgerc .aptos/config.yaml .pub-cache/credentials.json .Renviron",
     ".singularity/docker-config.json .apptainer/docker-config.json .vast_api_key",
     ".mlflow/credentials .streamlit/secrets.toml clearml.conf .comet.config .pause .julia/servers",
-    ".cert/nm-openvpn",
+    ".cert/nm-openvpn .mcp-auth .passwd-s3fs .vault_pass .vault_pass.txt .fastlane/spaceship",
+    ".usqlpass .gist .megaCmd .pki/nssdb .muttrc .mutt .httpie/sessions",
     // Browsers and mail.
     ".mozilla .thunderbird .librewolf .zen .waterfox .floorp snap/firefox snap/chromium snap/brave",
     "snap/opera snap/thunderbird snap/slack snap/signal-desktop snap/telegram-desktop snap/discord",
@@ -203,6 +204,7 @@ const HOME_SECRETS: &[&str] = words![
     ".mysql_history .mariadb_history .sqlite_history .duckdb_history .rediscli_history",
     ".mongodb/mongosh .mongorc.js .dbshell .irb_history .pry_history .php_history .scala_history",
     ".gdb_history .Rhistory .octave_hist .julia/logs/repl_history.jl .lesshst .viminfo",
+    ".mycli-history .ghc/ghci_history .groovy/groovysh.history .xonsh_history",
 ];
 
 const CONFIG_SECRETS: &[&str] = &[
@@ -285,6 +287,14 @@ const CONFIG_SECRETS: &[&str] = &[
     "crush/crush.json",
     "fish/fish_variables",
     "JetBrains",
+    "Claude/claude_desktop_config.json",
+    "earthengine/credentials",
+    "httpie/sessions",
+    "xh/sessions",
+    "onedrive/refresh_token",
+    "obs-studio/basic/profiles",
+    "mutt",
+    "neomutt",
     // Password managers.
     "Bitwarden",
     "Bitwarden CLI",
@@ -328,13 +338,18 @@ const CONFIG_SECRETS: &[&str] = &[
     // Histories.
     "nushell/history.txt",
     "nushell/history.sqlite3",
+    "zsh/.zsh_history",
+    "zsh/.zhistory",
+    "pgcli/history",
+    "litecli/history",
+    "psysh/psysh_history",
 ];
 
 const DATA_SECRETS: &[&str] = words![
     "MicrosoftCredentialProvider .IdentityService keyrings kwalletd pass gopass lpass rbw keybase",
     "TelegramDesktop uv/credentials com.vercel.cli gem/credentials fish/fish_history atuin xonsh",
     "python/history amazon-q crush/crush.json kiro-cli opencode/auth.json amp/secrets.json remmina",
-    "DBeaverData nvim/shada",
+    "DBeaverData nvim/shada bash/history zsh/history powershell/PSReadLine pry/pry_history mcfly",
 ];
 
 const STATE_SECRETS: &[&str] = &[

@@ -6,13 +6,13 @@ use agent_bash_core::sandbox::Tier;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The directory of the change sets in the state directory, a name of `agent-bash-changes`.
-const CHANGE_STORE_NAME: &str = "changes";
+/// The change sets, with former contents of files that the sandbox may hide; the commands that the
+/// user typed; and the secret by which targets recognise this machine.
+const HIDDEN_NAMES: [&str; 3] = ["changes", "history.jsonl", "targets"];
 
-/// Returns the directory with the former contents of files. Calls outside the sandbox may have
-/// changed files that the sandbox hides.
-pub(super) fn change_store(state: &Path) -> PathBuf {
-    canonical(&state.join(CHANGE_STORE_NAME))
+/// Returns the paths in the state directory that no call may read.
+pub(super) fn hidden_paths(state: &Path) -> [PathBuf; 3] {
+    HIDDEN_NAMES.map(|name| canonical(&state.join(name)))
 }
 
 /// Returns the state directory of this path, whose files this program trusts, if it lies in a

@@ -422,8 +422,8 @@ pub(super) fn answer_if_ended(name: &str, call: &RunningCall) -> Option<ToolAnsw
     })
 }
 
-/// Reads a part of a job's output. For a surviving process whose output is not stored, the part is
-/// empty: the model still learns whether the process runs, and on which ports it listens.
+/// Reads a part of a job's output. The output of a surviving process may not be stored. Then the
+/// part is empty: the model still learns whether the process runs, and on which ports it listens.
 fn read_output(jobs: &Jobs, id: &JobId, range: OutputRange) -> Result<JobOutput, JobError> {
     match jobs.output(id, range) {
         Err(JobError::NoOutput { .. }) => jobs.show(id).map(|job| JobOutput {

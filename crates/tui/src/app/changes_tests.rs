@@ -74,7 +74,7 @@ fn background(id: u64, state: ChangesState) -> (Changes, bool) {
     (background, false)
 }
 
-/// The same for another file.
+/// A change set of a background process that changed another file than the command.
 fn other_file(id: u64, state: ChangesState) -> (Changes, bool) {
     let file = FileChange::new(FileName::new("b"), Change::Changed);
     (background(id, state).0.with_files([file]), false)

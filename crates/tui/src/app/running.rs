@@ -1,13 +1,14 @@
 //! Starting commands: where each one runs, the queue, and running commands again.
 
 use super::{App, Effect, NO_COMMAND};
+use crate::approvals::outside_request;
 use crate::lost_state;
 use crate::questions::MIN_SHOWN_TIME;
 use crate::queue::QueueTreatment;
 use crate::transcript::{Card, CardEntry, EntryId, TRIAL_NOTE};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
-use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
+use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::visible::one_line;
 use agent_bash::policy::{
     Context, Script, TerminalNeed, changes_directory, ends_if_interrupted, in_background,
@@ -345,13 +346,7 @@ impl App {
             return;
         }
         let mut request = Request::new(command);
-        request.sandbox = Some(SandboxRequest {
-            level: Some(SandboxLevel::Off),
-            network: None,
-            hosts: Vec::new(),
-            writable: Vec::new(),
-            reason: USER_REASON.to_owned(),
-        });
+        request.sandbox = Some(outside_request(USER_REASON));
         self.run_command_for_key(request, now);
     }
 

@@ -64,12 +64,9 @@ fn first_word(rest: &str) -> &str {
 mod tests {
     use super::*;
     use crate::history::tests::entry;
+    use crate::prompt::tests::key;
     use agent_bash::journals::HistoryEntry;
     use agent_bash_render::Theme;
-
-    fn key(code: KeyCode) -> KeyEvent {
-        KeyEvent::new(code, KeyModifiers::NONE)
-    }
 
     /// A prompt with a history, and this text.
     fn prompt(text: &str) -> Prompt {

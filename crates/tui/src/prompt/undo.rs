@@ -70,23 +70,14 @@ impl Prompt {
 mod tests {
     use super::*;
     use crate::history::tests::entry;
+    use crate::prompt::tests::{alt, ctrl, key, typed};
     use agent_bash_render::Theme;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
-    fn key(code: KeyCode) -> KeyEvent {
-        KeyEvent::new(code, KeyModifiers::NONE)
-    }
-
-    fn typed(prompt: &mut Prompt, text: &str) {
-        for c in text.chars() {
-            prompt.key(key(KeyCode::Char(c)));
-        }
-    }
 
     /// Undoes repeatedly, and compares the text after each step.
     fn undone(prompt: &mut Prompt, want: &[&str]) {
         for want in want {
-            prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::CONTROL));
+            prompt.key(ctrl('_'));
             assert_eq!(prompt.text(), *want);
         }
     }
@@ -100,7 +91,7 @@ mod tests {
         ];
         undone(&mut prompt, &steps);
         undone(&mut prompt, &[""]);
-        let redo = KeyEvent::new(KeyCode::Char('_'), KeyModifiers::ALT);
+        let redo = alt('_');
         for want in steps.iter().rev().skip(1) {
             prompt.key(redo);
             assert_eq!(prompt.text(), *want);
@@ -149,11 +140,11 @@ mod tests {
     fn new_line_has_no_steps_and_the_yank_buffer_stays() {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste("one two");
-        prompt.key(KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL));
+        prompt.key(ctrl('w'));
         undone(&mut prompt, &["one two"]);
         prompt.clear();
         undone(&mut prompt, &[""]);
-        prompt.key(KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL));
+        prompt.key(ctrl('y'));
         assert_eq!(prompt.text(), "two");
     }
 
@@ -192,11 +183,11 @@ mod tests {
         let wanted = |at: usize| (states[at].0.to_owned(), states[at].1);
         assert_eq!(is(&prompt), wanted(4));
         for at in (0..4).rev() {
-            prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::CONTROL));
+            prompt.key(ctrl('_'));
             assert_eq!(is(&prompt), wanted(at));
         }
         for at in 1..5 {
-            prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::ALT));
+            prompt.key(alt('_'));
             assert_eq!(is(&prompt), wanted(at));
         }
     }
@@ -226,7 +217,7 @@ mod tests {
         undone(&mut prompt, &["ab"]);
         assert_eq!((&*prompt.text_before_cursor(), prompt.is_trial), ("", true));
         undone(&mut prompt, &["x ab"]);
-        prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::ALT));
+        prompt.key(alt('_'));
         prompt.is_trial = true;
         // Returning to the typed text is not a step.
         assert_eq!(walk(&mut prompt, &[up, up, down, down]), "ab");

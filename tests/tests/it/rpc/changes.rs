@@ -243,8 +243,8 @@ fn turn_is_previewed_undone_and_redone_as_one() -> Result<()> {
     Ok(())
 }
 
-/// A change set of which each file was changed since is skipped: the text names its file, and not
-/// the change set as undone.
+/// If each file of a change set was changed since, the change set is skipped: the text names its
+/// file, and not the change set as undone.
 #[test]
 fn partial_undo_of_all_names_files_of_skipped_change_sets() -> Result<()> {
     let world = world()?;

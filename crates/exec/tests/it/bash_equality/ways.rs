@@ -3,7 +3,7 @@
 use super::Case;
 use super::allowed::{self, Allowed};
 use super::observed::{End, Observed};
-use crate::support::{self, Collect, SOON, options, run_in, run_with, spec};
+use crate::support::{self, Collect, SOON, cache_with, options, run_in, spec};
 use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, Executor, RunSpec, SessionName, Streams};
 use agent_bash_exec::{
@@ -145,8 +145,8 @@ impl Player {
         });
         if ahead {
             // The first call of a kind fills the pool.
-            let first = run_with(&cache, &spec("declare -F"), &Cancel::new()).await;
-            let has_functions = first.unwrap().out.contains("quiet_one\n");
+            let first = run_in(&cache, &spec("declare -F")).await;
+            let has_functions = first.out.contains("quiet_one\n");
             assert_eq!(has_functions, variant.shell == Shell::Snapshot);
         }
         Self {
@@ -237,10 +237,7 @@ async fn as_job(spec: &RunSpec) -> Observed {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::new());
     let jobs = Arc::new(Jobs::new(JobsOptions::new(directory.path(), clock)));
-    let cache = ShellCache::new(ShellCacheOptions {
-        jobs: Some(jobs.clone()),
-        ..options()
-    });
+    let cache = cache_with(|it| it.jobs = Some(jobs.clone()));
     let started = cache.start_job(spec, JobStdin::Null, &Cancel::new()).await;
     let id = started.unwrap().id;
     let waited = jobs.wait(&id, Some(SOON), &Cancel::new()).await;

@@ -117,7 +117,7 @@ async fn job_has_the_environment_of_a_call() {
     world.end(&job.id).await;
     let text = all_of(&job);
     assert!(called.out.contains("it's"), "{}", called.out);
-    assert_eq!(text.strip_suffix("").unwrap(), called.out);
+    assert_eq!(text, called.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,10 +7,10 @@ mod letters;
 
 use super::found::{FoundSecret, mask_text};
 use super::key_block::{KEY_HEADER, KeyBlock, KeyLine};
-use super::prefixes::PrefixSet;
+use super::prefixes::{PrefixSet, longest_matcher};
 use crate::secrets::tables::{HASHICORP_INFIX, SECRET_ADDRESSES, TELEGRAM_BOT};
 use crate::secrets::token_formats::TOKEN_FORMATS;
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::{AhoCorasick, Input};
 use check::{Checked, Context, Form};
 use letters::{Letters, is_name_byte};
 use std::sync::Arc;
@@ -86,14 +86,8 @@ impl FormMatcher {
         for (pattern, form, name) in FURTHER_FORMS {
             add(pattern, *form, name);
         }
-        let matcher = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&patterns);
-        let matcher = matcher
-            .inspect_err(|error| tracing::warn!(%error, "forms of secrets are not masked"))
-            .ok()?;
         Some(Self {
-            matcher,
+            matcher: longest_matcher(&patterns)?,
             open: PrefixSet::new(patterns),
             forms,
             private_key,

@@ -1,9 +1,9 @@
 //! [`KnownValues`]: finds the values of the host's secret variables.
 
 use super::found::{FoundSecret, mask_text};
-use super::prefixes::PrefixSet;
+use super::prefixes::{PrefixSet, longest_matcher};
 use crate::secrets::values;
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::AhoCorasick;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -52,14 +52,8 @@ impl KnownValues {
         if patterns.is_empty() {
             return None;
         }
-        let matcher = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&patterns);
-        let matcher = matcher
-            .inspect_err(|error| tracing::warn!(%error, "values of secrets are not masked"))
-            .ok()?;
         Some(Self {
-            matcher,
+            matcher: longest_matcher(&patterns)?,
             open: PrefixSet::new(patterns.iter().map(Vec::as_slice)),
             values,
         })

@@ -1,4 +1,17 @@
-//! [`PrefixSet`]: finds the suffix of a text that may be the beginning of a pattern.
+//! Finds patterns in a text, and the suffix of the text that may be the beginning of a pattern.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+/// Returns a matcher that finds the longest of the patterns that begin at the same byte; `None` if
+/// the patterns are too many.
+pub(super) fn longest_matcher(patterns: &[impl AsRef<[u8]>]) -> Option<AhoCorasick> {
+    let matcher = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(patterns);
+    matcher
+        .inspect_err(|error| tracing::warn!(%error, "secrets are not masked"))
+        .ok()
+}
 
 /// A set of patterns.
 #[derive(Debug)]

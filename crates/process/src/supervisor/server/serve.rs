@@ -239,22 +239,18 @@ impl Server {
     fn take_orders(&mut self) {
         loop {
             let received = self.inbox.receive(&self.socket);
-            loop {
-                match self.inbox.next::<Order>() {
-                    Ok(Some((order, fds))) => {
-                        if let Some((event, fds)) = self.execute(order, fds) {
-                            let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-                            self.notify(&event, &fds);
-                        }
-                        // The answer could not be sent, so further orders are ignored.
-                        if self.host == HostRelation::Disconnected {
-                            return;
-                        }
-                    }
-                    Ok(None) => break,
-                    // Disconnect: the host would wait for an answer to a message that is not
-                    // understood.
-                    Err(_) => return self.hang_up(),
+            while let Some(next) = self.inbox.next::<Order>().transpose() {
+                let Ok((order, fds)) = next else {
+                    // The host would wait for an answer to a message that is not understood.
+                    return self.hang_up();
+                };
+                if let Some((event, fds)) = self.execute(order, fds) {
+                    let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+                    self.notify(&event, &fds);
+                }
+                // The answer could not be sent, so further orders are ignored.
+                if self.host == HostRelation::Disconnected {
+                    return;
                 }
             }
             match received {

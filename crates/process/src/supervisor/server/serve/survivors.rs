@@ -84,13 +84,15 @@ impl Server {
     /// Ends the watched processes. If there are none, their end was already reported.
     pub(super) fn end_survivors(&mut self, grace: Duration) {
         self.refresh();
-        let watched = self
-            .session_processes
-            .iter_mut()
-            .find(|processes| processes.is_awaited_by_host());
-        if let Some(processes) = watched {
-            processes.end(grace, now());
+        if let Some(watched) = self.watched() {
+            watched.end(grace, now());
         }
+    }
+
+    /// Returns the processes that are watched for the host.
+    fn watched(&mut self) -> Option<&mut SessionProcesses> {
+        let mut all = self.session_processes.iter_mut();
+        all.find(|processes| processes.is_awaited_by_host())
     }
 
     /// Returns the processes, except the shell, that do not belong to an earlier call.
@@ -129,11 +131,7 @@ impl Server {
             processes.update(&running);
         }
         let attributed = self.attributed();
-        let watched = self
-            .session_processes
-            .iter_mut()
-            .find(|processes| processes.is_awaited_by_host());
-        if let Some(watched) = watched {
+        if let Some(watched) = self.watched() {
             // No other call is running, so unknown processes belong to the watched call.
             let is_unattributed = |process: &&ProcessInfo| !attributed.contains(&process.pid);
             running
@@ -194,10 +192,7 @@ impl Server {
 
     /// Serves the clients of the session's jobs, and ends jobs on request.
     pub(super) fn serve_job_clients(&mut self) {
-        let startup_argument = self
-            .shell
-            .as_ref()
-            .map_or(&[][..], |shell| &shell.startup_argument);
+        let startup_argument = startup_argument(self.shell.as_ref());
         let all = self.session_processes.iter_mut().enumerate();
         let requests = all.filter_map(|(index, processes)| {
             processes
@@ -225,10 +220,7 @@ impl Server {
         {
             self.refresh();
         }
-        let startup_argument = self
-            .shell
-            .as_ref()
-            .map_or(&[][..], |shell| &shell.startup_argument);
+        let startup_argument = startup_argument(self.shell.as_ref());
         let mut ended = Vec::new();
         let session_processes =
             self.session_processes.extract_if(.., |processes| {
@@ -280,4 +272,9 @@ impl Server {
         }
         survivors
     }
+}
+
+/// Returns the argument by which forks of the shell are recognised; empty without a shell.
+fn startup_argument(shell: Option<&Shell>) -> &[u8] {
+    shell.map_or(&[][..], |shell| &shell.startup_argument)
 }

@@ -14,6 +14,9 @@ use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The reason of the state of a call whose record was not requested.
+const NOT_REQUESTED: &str = "no record was requested";
+
 /// The data of the tracing thread.
 pub(super) struct TracingThread {
     /// The listener; `None` once no traced process remains.
@@ -192,7 +195,7 @@ impl TracingThread {
                     }
                     RecordState::Background(mut background) => {
                         ignore_result(background.conclude());
-                        TraceState::incomplete("no record was requested")
+                        TraceState::incomplete(NOT_REQUESTED)
                     }
                     RecordState::LimitReached(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Refusals => self.refusals(),
@@ -200,9 +203,9 @@ impl TracingThread {
                         if let Some((listener, call)) = self.listener.as_ref().zip(waiting) {
                             self.release(listener, &call);
                         }
-                        TraceState::incomplete("no record was requested")
+                        TraceState::incomplete(NOT_REQUESTED)
                     }
-                    RecordState::Stopped => TraceState::incomplete("no record was requested"),
+                    RecordState::Stopped => TraceState::incomplete(NOT_REQUESTED),
                 };
                 self.update_has_survivors();
                 // The receiver may have timed out.
