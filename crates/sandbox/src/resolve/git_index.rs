@@ -1,5 +1,5 @@
-//! Finds paths in git's index that lead into a repository. Git adds no such path to an index, but
-//! writes its file, such as a hook, if the path is there (`git checkout .`).
+//! Finds paths in git's index that lead into a repository. Git adds no such path to an index, so
+//! another program has written it.
 
 use agent_bash_os::read_regular;
 use std::path::Path;
@@ -212,7 +212,7 @@ pub(super) mod tests {
                     (&[][..], false),
                     (&["a", "store.git/HEAD", "store.git/config"], false),
                     (&[".gitattributes", ".gitignore", "src/.github/x"], false),
-                    (&[".gi", ".git/hooks/post-checkout", "a"], true),
+                    (&[".gi", ".git/x", "a"], true),
                     (&["a", "lib/.GIT/config"], true),
                     (&["dir/.gia", "dir/.git/x"], true),
                     (&["dir/x.git/a", "dir/x.git/b", "dir/x.git0"], false),

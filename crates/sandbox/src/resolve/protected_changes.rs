@@ -235,7 +235,7 @@ mod tests {
         let changed = [
             ".git/index", "lib/.git/index", "src/index", ".git/sharedindex.gone",
         ];
-        for (path, in_repository) in [("a", false), (".git/hooks/post-checkout", true)] {
+        for (path, in_repository) in [("a", false), (".git/x", true)] {
             for name in &changed[..3] {
                 std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
                 std::fs::write(root.join(name), index(2, 20, &[path])).unwrap();

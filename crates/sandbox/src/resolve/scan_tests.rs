@@ -293,7 +293,7 @@ fn index_with_a_path_in_a_repository_is_reported() {
             fs::write(root.join(git).join("HEAD"), "ref: refs/heads/main\n").unwrap();
         }
     };
-    let planted = index(2, 20, &[".git/hooks/post-checkout", "a"]);
+    let planted = index(2, 20, &[".git/x", "a"]);
     let ordinary = index(2, 20, &["a", "b.git/HEAD"]);
     for name in [
         ".git/index", ".git/sharedindex.ab", ".git/worktrees/side/index", ".git/modules/lib/index",
