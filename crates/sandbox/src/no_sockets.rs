@@ -14,7 +14,7 @@ impl SocketGuard {
     }
 
     /// # Errors
-    /// None: a guard cannot exist.
+    /// Never returns: a guard cannot exist.
     pub fn serve(self, _: OwnedFd) -> io::Result<()> {
         match self.0 {}
     }
