@@ -35,7 +35,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
 }
 
 /// Makes all directories on the file system of `top` accessible and writable. Opens one component
-/// at a time and follows no link, as another process may still change the tree.
+/// at a time and follows no link, as another process may still change the tree. Needs `/proc`.
 fn make_accessible(top: &Path) -> io::Result<()> {
     let mut device = None;
     let working_directory = Rc::new(openat(CWD, ".", O_PATH | DIRECTORY_FLAGS, Mode::empty())?);
