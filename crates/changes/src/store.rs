@@ -32,8 +32,8 @@ pub use crate::meta::StoreLimits;
 /// The name of the store's directory in the state directory.
 const DIRECTORY_NAME: &str = "changes";
 
-/// The time that an operation waits for the lock. Another process may change a large tree; a
-/// sandboxed call, which can read the file, may hold the lock for ever.
+/// The time that an operation waits for the lock, roughly. Another process may change a large tree;
+/// a stopped process may hold the lock for ever.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// All stored change sets. Private: mode 0700, and no file is readable by other users.

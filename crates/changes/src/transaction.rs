@@ -454,7 +454,7 @@ mod tests {
         let undo = || store.undo("test", ChangesId(1), &[], false).unwrap_err();
         assert!(matches!(undo(), ChangesError::Unknown { .. }));
         let path = store.path.join(LOCK_FILE);
-        // A sandboxed call can open the file for reading only.
+        // A process that opened the file for reading only can hold the lock, too.
         let held = File::open(&path).unwrap();
         held.lock().unwrap();
         let text = undo().to_string();

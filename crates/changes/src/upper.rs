@@ -106,8 +106,11 @@ fn failed_at(path: &Path) -> impl FnOnce(Errno) -> PathFault + '_ {
 
 struct OverlayDirectory {
     path: PathBuf,
-    /// True if the overlay shows this directory merged with the directory of the tree.
+    /// True if the tree has a directory at this path.
     is_merged: bool,
+    /// True if a directory above is opaque. The overlay then hides the directory of the tree,
+    /// although this directory has no attribute.
+    is_opaque: bool,
 }
 
 impl UpperScanner<'_> {
@@ -123,6 +126,7 @@ impl UpperScanner<'_> {
         let mut waiting = vec![OverlayDirectory {
             path: PathBuf::new(),
             is_merged: true,
+            is_opaque: false,
         }];
         while let Some(level) = waiting.pop() {
             self.scan_directory(&level, &mut waiting)?;
@@ -157,7 +161,8 @@ impl UpperScanner<'_> {
         if level.is_merged {
             self.compare_attributes(path, &upper_path)?;
         }
-        if level.is_merged && opaque.as_deref() == Some(b"y") {
+        let is_opaque = level.is_opaque || opaque.as_deref() == Some(b"y");
+        if level.is_merged && is_opaque {
             let still_exist: HashSet<&OsString> = names.iter().collect();
             for name in self.lower.names(path).map_err(failed_at(path))? {
                 if !still_exist.contains(&name) {
@@ -168,7 +173,7 @@ impl UpperScanner<'_> {
         for name in names {
             self.scan_entry(
                 &path.join(name),
-                level.is_merged,
+                (level.is_merged, is_opaque),
                 has_marked_whiteouts,
                 waiting,
             )?;
@@ -189,7 +194,7 @@ impl UpperScanner<'_> {
     fn scan_entry(
         &mut self,
         path: &Path,
-        is_merged: bool,
+        (is_merged, is_opaque): (bool, bool),
         has_marked_whiteouts: bool,
         waiting: &mut Vec<OverlayDirectory>,
     ) -> Result<(), PathFault> {
@@ -222,6 +227,7 @@ impl UpperScanner<'_> {
             (Some(in_tree), true) if in_tree.is_dir() => waiting.push(OverlayDirectory {
                 path: path.to_owned(),
                 is_merged: true,
+                is_opaque,
             }),
             (in_tree, true) => {
                 if in_tree.is_some() {
@@ -233,6 +239,7 @@ impl UpperScanner<'_> {
                 waiting.push(OverlayDirectory {
                     path: path.to_owned(),
                     is_merged: false,
+                    is_opaque: false,
                 });
             }
             (None, false) => {

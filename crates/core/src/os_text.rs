@@ -1,5 +1,5 @@
-//! Arguments, environments and paths in messages: strings, which are shorter than serde's arrays of bytes,
-//! and are read and written faster. A text that is not UTF-8 is an array of bytes.
+//! Arguments, environments and paths in messages: strings, which are shorter than serde's arrays of
+//! bytes, and are read and written faster. A text that is not UTF-8 is an array of bytes.
 
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -185,7 +185,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
                 .iter()
                 .flat_map(|path| links_and_target(path)),
         );
-        protected.extend(scan::protected_at(&writable));
+        protected.extend(scan::protected_at(&writable, facts.tier));
         let is_writable = |tree: &Path| writable.iter().any(|path| tree.starts_with(path));
         for git in &repositories {
             protected.extend(git.worktree_paths(is_writable).cloned());

@@ -291,3 +291,21 @@ fn plan_is_sent_with_protected_paths_that_are_not_utf8() {
     let error = resolve(&write(), &facts).unwrap_err().to_string();
     assert!(error.contains("not UTF-8"), "{error}");
 }
+
+/// The host creates this directory during calls, so it is not compared.
+#[test]
+fn stored_files_of_a_tree_are_protected_by_mounts_only() {
+    let home = Home::new();
+    let stored = ["main/.git/.agent-bash-changes", "main/.agent-bash-changes"];
+    let is_protected = |tier| {
+        let facts = HostFacts::new(Some(home.path.clone()), home.path.join("main"), tier);
+        let plan = resolve(&write(), &facts).unwrap().plan;
+        stored.map(|path| plan.protected.contains(&home.path.join(path)))
+    };
+    assert_eq!(is_protected(Tier::Full), [false; 2]);
+    for directory in stored {
+        home.make(directory);
+    }
+    assert_eq!(is_protected(Tier::Full), [true; 2]);
+    assert_eq!(is_protected(Tier::Base), [false; 2]);
+}

@@ -175,6 +175,14 @@ impl GuardedSettings {
             all.files
                 .retain(|path, file| file.version == PathVersion::at(path));
         }
+        // A call can create any number of project files, which would make the record unreadable. A
+        // file that is left out counts; it can only tighten.
+        let mut excess = all.files.len().saturating_sub(MAX_FILES);
+        all.files.retain(|path, file| {
+            let is_left_out = excess > 0 && file.text.is_none() && path.ends_with(PROJECT_FILE);
+            excess -= usize::from(is_left_out);
+            !is_left_out
+        });
         directory.replace(FILE_NAME, &serde_json::to_vec(&all)?)
     }
 }
@@ -206,6 +214,25 @@ mod tests {
         assert_eq!(effective_text().as_deref(), Some("saved by the user"));
         fs::write(&file, "").unwrap();
         assert_eq!(effective_text().as_deref(), Some(""));
+    }
+
+    #[test]
+    fn record_keeps_former_texts_among_very_many_created_files() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = temp.path().join("state");
+        let at = |number: usize| temp.path().join(number.to_string()).join(PROJECT_FILE);
+        let (last, user) = (9_999_999, temp.path().join("config.toml"));
+        for path in (0..=MAX_FILES).chain([last]).map(at).chain([user.clone()]) {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "planted").unwrap();
+        }
+        let created = (0..=MAX_FILES).map(|number| (at(number), None));
+        let changed = created.chain([(at(last), Some("former".to_owned())), (user.clone(), None)]);
+        GuardedSettings::add(&state, changed).unwrap();
+        let record = GuardedSettings::read(&state);
+        assert_eq!(record.files.len(), MAX_FILES);
+        assert_eq!(record.effective_text(&at(last)).as_deref(), Some("former"));
+        assert_eq!(record.effective_text(&user), None);
     }
 
     #[test]

@@ -568,3 +568,20 @@ fn start_file_of_a_server_changes_nothing_outside() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn settings_of_a_project_count_after_a_call_has_moved_its_directory() -> Result<()> {
+    let scene = Scene::new()?;
+    let settings = "[sandbox]\nlevel = \"read_only\"\n";
+    fs::write(scene.repo().join("app/.agent-bash.toml"), settings)?;
+    let create = "mkdir other; (cat */.agent-bash.toml; echo '# x') > other/.agent-bash.toml";
+    scene.call(&scene.repo(), &[&format!("mv app moved; {create}")])?;
+    for (directory, level) in [("moved", json!("read_only")), ("other", Value::Null)] {
+        let mut command = scene.world.command(product::agent_bash()?);
+        command.args(["run", "--json", "true"]);
+        command.current_dir(scene.repo().join(directory));
+        let ended = result(&product::run(command, None)?)?;
+        ensure!(ended["sandbox"]["level"] == level, "{ended}");
+    }
+    Ok(())
+}

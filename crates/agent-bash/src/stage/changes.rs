@@ -385,8 +385,8 @@ impl ChangeRecord {
             .filter(|traced| !traced.reached_limit && is_requested);
         let incomplete_reason =
             incomplete_reason.and_then(|traced| traced.incomplete_reason.as_deref());
-        let partly =
-            incomplete_reason.map(|reason| unknown_notice(format!("not all of them: {reason}")));
+        let partly = incomplete_reason
+            .map(|reason| unknown_notice(format!("some may be missing, since {reason}")));
         let has_succeeded = matches!(outcome.ending, ScriptEnding::Exited { code: 0 });
         let is_to_commit = has_succeeded && outcome.survivors.is_empty();
         let Self { store, method, .. } = self;

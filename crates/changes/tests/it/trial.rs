@@ -61,6 +61,11 @@ const CASES: &[(&str, &str, [u64; 5])] = &[
         "rm -r d; mkdir d; echo 9 >d/9; echo 1 >d/1",
         [1, 0, 2, 0, 0],
     ),
+    (
+        "recreated with a directory below",
+        "rm -r d; mkdir -p d/sub; echo 9 >d/sub/9",
+        [1, 0, 3, 0, 0],
+    ),
     ("link to file", "rm link; echo x >link", [0, 1, 0, 0, 0]),
     ("file to link", "rm a; ln -s b a", [0, 1, 0, 0, 0]),
     ("another target", "ln -sfn b link", [0, 1, 0, 0, 0]),

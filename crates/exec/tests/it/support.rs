@@ -56,8 +56,8 @@ pub(crate) fn long_lived(supervisor: Supervisor) -> ShellCacheOptions {
     )
 }
 
-/// Returns a cache with warm shells, on whose clock every call is short. During a long call, a
-/// shell would be started below a new supervisor.
+/// Returns a cache with warm shells. By its clock, every call is short: during a long call, a shell
+/// would be started below a new supervisor.
 pub(crate) fn cache_of_short_calls(warm_shells: usize) -> ShellCache {
     let clock = driven_clock::DrivenClock::holding(Duration::from_millis(50));
     cache_with(|it| {

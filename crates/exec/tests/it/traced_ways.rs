@@ -236,35 +236,24 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
         (workspace.text("one").as_str(), changes.exact),
         ("by another process", false)
     );
-    let internet = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = internet.local_addr().unwrap();
-    serve(workspace.root.join("two"), move || {
-        internet.accept().unwrap().0
-    });
-    let script = format!("{PROGRAM} connect-tcp {address}");
-    let (ran, changes) = workspace.changed_by(&script).await;
-    assert!(
-        ran.incomplete_reason()
-            .is_some_and(|why| why.contains(&address.to_string())),
-        "{ran:?}"
-    );
-    assert_eq!(
-        (workspace.text("two").as_str(), changes.exact),
-        ("by another process", false)
-    );
-    let internet = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = internet.local_addr().unwrap();
-    serve(workspace.root.join("two"), move || {
-        internet.accept().unwrap().0
-    });
-    let script = format!("{PROGRAM} connect-by-message {address}");
-    let (ran, changes) = workspace.changed_by(&script).await;
-    assert!(
-        ran.incomplete_reason()
-            .is_some_and(|why| why.contains(&address.to_string())),
-        "{ran:?}"
-    );
-    assert!(!changes.exact);
+    for (way, file) in [("connect-tcp", "two"), ("connect-by-message", "d/six")] {
+        let internet = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = internet.local_addr().unwrap();
+        serve(workspace.root.join(file), move || {
+            internet.accept().unwrap().0
+        });
+        let script = format!("{PROGRAM} {way} {address}");
+        let (ran, changes) = workspace.changed_by(&script).await;
+        assert!(
+            ran.incomplete_reason()
+                .is_some_and(|why| why.contains(&address.to_string())),
+            "{ran:?}"
+        );
+        assert_eq!(
+            (workspace.text(file).as_str(), changes.exact),
+            ("by another process", false)
+        );
+    }
     // The negative control: processes of the call itself.
     let (ran, changes) = workspace
         .changed_by(&format!("{PROGRAM} connect-itself"))

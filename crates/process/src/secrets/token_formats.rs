@@ -48,18 +48,12 @@ macro_rules! formats {
 
 pub(super) const TOKEN_FORMATS: &[TokenFormat] = formats! {
     // Forges.
-    "github" Alphanumeric 16 ANY_LENGTH: "ghp_" "gho_" "ghu_";
+    "github" Alphanumeric 16 ANY_LENGTH: "ghp_" "gho_" "ghu_" "ghr_";
     "github" Any 16 ANY_LENGTH: "ghs_";
-    "github" Alphanumeric 16 ANY_LENGTH: "ghr_";
     "github" Word 16 ANY_LENGTH: "github_pat_";
-    "gitlab" Any 16 ANY_LENGTH: "glpat-";
-    "gitlab" Word 16 ANY_LENGTH: "gldt-";
-    "gitlab" Any 16 ANY_LENGTH: "glrt-";
-    "gitlab" Word 16 ANY_LENGTH: "glsoat-";
-    "gitlab" Word 32 ANY_LENGTH: "gloas-";
-    "gitlab" Word 16 ANY_LENGTH: "glptt-" "glcbt-";
-    "gitlab" Word 32 ANY_LENGTH: "glagent-";
-    "gitlab" Word 16 ANY_LENGTH: "glimt-";
+    "gitlab" Any 16 ANY_LENGTH: "glpat-" "glrt-";
+    "gitlab" Word 16 ANY_LENGTH: "gldt-" "glsoat-" "glptt-" "glcbt-" "glimt-";
+    "gitlab" Word 32 ANY_LENGTH: "gloas-" "glagent-";
     "atlassian" Any 40 ANY_LENGTH: "ATATT3" "ATCTT3";
     "bitbucket" Alphanumeric 32 32: "ATBB";
     // Clouds.
@@ -121,9 +115,8 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = formats! {
     "circleci" Word 30 ANY_LENGTH: "CCIPAT_" "CCIPRJ_";
     "vault" Any 16 ANY_LENGTH: "hvs." "hvb.";
     "1password" Any 40 ANY_LENGTH: "ops_eyJ";
-    "doppler" Alphanumeric 30 ANY_LENGTH: "dp.pt." "dp.ct." "dp.sa.";
+    "doppler" Alphanumeric 30 ANY_LENGTH: "dp.pt." "dp.ct." "dp.sa." "dp.scim." "dp.audit.";
     "doppler" Any 30 ANY_LENGTH: "dp.st.";
-    "doppler" Alphanumeric 30 ANY_LENGTH: "dp.scim." "dp.audit.";
     "pulumi" Hex 32 ANY_LENGTH: "pul-";
     "age" Upper 16 ANY_LENGTH: "AGE-SECRET-KEY-";
     "grafana" Word 16 ANY_LENGTH: "glsa_";

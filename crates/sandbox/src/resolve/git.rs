@@ -1,7 +1,6 @@
 //! Finds the repository of a workspace, so that commits work, and the files in it that run programs
 //! outside the sandbox.
 
-use super::names::CHANGES_IN_TREE;
 use super::paths::{canonical, text};
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,11 +10,11 @@ use std::path::{Path, PathBuf};
 pub(super) const MAX_MODULE_DEPTH: usize = 6;
 
 /// Files of a git directory that are programs, or name programs. The files of the directories
-/// `remotes` and `branches`, of old versions, are remotes. The last ones are settings of lazygit
-/// and glab, and this program's.
-pub(super) const PROTECTED_FILES: [&str; 10] = [
+/// `remotes` and `branches`, of old versions, are remotes. The last two are settings of lazygit and
+/// glab.
+pub(super) const PROTECTED_FILES: [&str; 9] = [
     "hooks", "config", "config.worktree", "info/attributes", "commondir", "remotes", "branches",
-    "lazygit.yml", "glab-cli", CHANGES_IN_TREE,
+    "lazygit.yml", "glab-cli",
 ];
 
 /// Returns true if git would run a program that is not its own for the text of a file.

@@ -4,8 +4,8 @@
 use agent_bash_os::read_regular;
 use std::path::Path;
 
-/// The maximum number of bytes of an index.
-const MAX_INDEX_BYTES: u64 = 64 << 20;
+/// The maximum number of bytes of all indexes that are read after a call.
+pub(super) const MAX_INDEX_BYTES: u64 = 64 << 20;
 
 /// The sizes of the object names in an index: those of SHA-1 and of SHA-256.
 const OBJECT_NAME_BYTES: [usize; 2] = [20, 32];
@@ -25,20 +25,26 @@ const LENGTH_FLAGS: u16 = 0x0FFF;
 /// The cost of reading an entry, in bytes of its path, and the maximum cost per byte of an index.
 /// Git itself may read each entry twice.
 const ENTRY_COST: usize = 64;
-const MAX_COST: usize = 16;
+const MAX_COST: usize = 4;
+
+/// The name of a repository in its tree. Some file systems do not distinguish cases.
+const REPOSITORY_NAME: &[u8] = b".git";
 
 /// True for the names of an index, and of the index that several others share.
 pub(super) fn is_index_name(name: &str) -> bool {
     name == "index" || name.starts_with("sharedindex.")
 }
 
-/// True if a path of the index leads into a repository. A file that is too long or is not an index
-/// counts as well, a missing one does not.
-pub(super) fn leads_into_repository(index: &Path) -> bool {
-    read_regular(index, MAX_INDEX_BYTES + 1).is_some_and(|bytes| {
+/// True if a path of the index leads into a repository. A file that is longer than `remaining`
+/// bytes or is not an index counts as well, a missing one does not.
+pub(super) fn leads_into_repository(index: &Path, remaining: &mut u64) -> bool {
+    read_regular(index, *remaining + 1).is_some_and(|bytes| {
+        let Some(rest) = remaining.checked_sub(bytes.len() as u64) else {
+            return true;
+        };
+        *remaining = rest;
         let found = OBJECT_NAME_BYTES.map(|size| Index::leads_into_repository(&bytes, size));
-        let is_too_long = bytes.len() as u64 > MAX_INDEX_BYTES;
-        is_too_long || found.contains(&Some(true)) || found == [None; 2]
+        found.contains(&Some(true)) || found == [None; 2]
     })
 }
 
@@ -81,14 +87,16 @@ impl<'a> Index<'a> {
             let flags = u16::from_be_bytes(*entry.get(flags_at..)?.first_chunk()?);
             let path_at = flags_at + if flags & EXTENDED_FLAG == 0 { 2 } else { 4 };
             let rest = entry.get(path_at..)?;
-            at += if self.version == 4 {
-                // The path begins as the one before, except for a number of bytes at its end.
+            // The number of bytes that the path has in common with the one before, and the size of
+            // the entry.
+            let (common, entry_bytes) = if self.version == 4 {
                 let (removed, digits) = variable_number(rest)?;
                 let end = rest.get(digits..)?;
                 let end = &end[..end.iter().position(|byte| *byte == 0)?];
                 path.truncate(path.len().saturating_sub(removed));
+                let common = path.len();
                 path.extend(end);
-                path_at + digits + end.len() + 1
+                (common, path_at + digits + end.len() + 1)
             } else {
                 let length = match flags & LENGTH_FLAGS {
                     LENGTH_FLAGS => rest.iter().position(|byte| *byte == 0)?,
@@ -96,11 +104,17 @@ impl<'a> Index<'a> {
                 };
                 path.clear();
                 path.extend(rest.get(..length)?);
-                (path_at + length + 8) & !7
+                (0, (path_at + length + 8) & !7)
             };
-            self.remaining = self.remaining.checked_sub(path.len() + ENTRY_COST)?;
-            let mut names = path.split(|byte| matches!(byte, b'/' | 0));
-            found |= names.any(|name| name.eq_ignore_ascii_case(b".git"));
+            at += entry_bytes;
+            // Names that end in the common bytes were compared before.
+            let start = common.saturating_sub(REPOSITORY_NAME.len() + 1);
+            let is_within_name = start > 0 && path[start - 1] != b'/';
+            let names = path[start..].split(|byte| matches!(byte, b'/' | 0));
+            let mut names = names.skip(usize::from(is_within_name));
+            found |= names.any(|name| name.eq_ignore_ascii_case(REPOSITORY_NAME));
+            let cost = path.len() - start + ENTRY_COST;
+            self.remaining = self.remaining.checked_sub(cost)?;
         }
         Some(found)
     }
@@ -187,7 +201,7 @@ pub(super) mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index");
         std::fs::write(&path, bytes).unwrap();
-        leads_into_repository(&path)
+        leads_into_repository(&path, &mut MAX_INDEX_BYTES.clone())
     }
 
     #[test]
@@ -200,12 +214,26 @@ pub(super) mod tests {
                     (&[".gitattributes", ".gitignore", "src/.github/x"], false),
                     (&[".gi", ".git/hooks/post-checkout", "a"], true),
                     (&["a", "lib/.GIT/config"], true),
+                    (&["dir/.gia", "dir/.git/x"], true),
+                    (&["dir/x.git/a", "dir/x.git/b", "dir/x.git0"], false),
+                    (&["directory/.git", "directory/.git/x"], true),
                 ] {
                     let found = leads(&index(version, size, paths));
                     assert_eq!(found, is_found, "{version} {size} {paths:?}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn index_that_is_longer_than_the_remaining_bytes_is_not_read() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
+        let bytes = index(2, 20, &["a"]);
+        std::fs::write(&path, &bytes).unwrap();
+        let mut remaining = bytes.len() as u64 + 1;
+        let leads = [(); 2].map(|()| leads_into_repository(&path, &mut remaining));
+        assert_eq!((leads, remaining), ([false, true], 1));
     }
 
     #[test]

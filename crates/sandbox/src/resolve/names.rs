@@ -15,14 +15,14 @@ pub(super) const CHANGES_IN_TREE: &str = ".agent-bash-changes";
 /// of a writable directory, the sandbox makes these files read-only. Further below, they are
 /// compared after the call.
 pub(super) const PROTECTED_NAMES: &[&str] = &[
-    PROJECT_SETTINGS, CHANGES_IN_TREE, ".mcp.json", ".vscode", ".idea", ".claude", ".codex",
-    ".gemini", ".cursor", ".opencode", "opencode.json", "opencode.jsonc", ".crush", ".crush.json",
-    "crush.json", ".windsurf", ".continue", ".aider.conf.yml", ".aider.model.settings.yml",
-    ".agent", ".agents", ".amazonq", ".amp", ".augment", ".cline", ".clinerules", ".codebuddy",
-    ".copilot", ".factory", ".goose", ".grok", ".iflow", ".junie", ".kilocode", ".kimi",
-    ".kimi-code", ".kiro", ".letta", ".openhands", ".pi", ".qoder", ".qwen", ".roo", ".rovodev",
-    ".trae", ".vibe", ".warp", ".zed", ".fleet", ".helix", ".lapce", ".nova", ".theia", ".vim",
-    ".vs", ".kateproject", ".devcontainer", ".devcontainer.json",
+    PROJECT_SETTINGS, ".mcp.json", ".vscode", ".idea", ".claude", ".codex", ".gemini", ".cursor",
+    ".opencode", "opencode.json", "opencode.jsonc", ".crush", ".crush.json", "crush.json",
+    ".windsurf", ".continue", ".aider.conf.yml", ".aider.model.settings.yml", ".agent", ".agents",
+    ".amazonq", ".amp", ".augment", ".cline", ".clinerules", ".codebuddy", ".copilot", ".factory",
+    ".goose", ".grok", ".iflow", ".junie", ".kilocode", ".kimi", ".kimi-code", ".kiro", ".letta",
+    ".openhands", ".pi", ".qoder", ".qwen", ".roo", ".rovodev", ".trae", ".vibe", ".warp", ".zed",
+    ".fleet", ".helix", ".lapce", ".nova", ".theia", ".vim", ".vs", ".kateproject",
+    ".devcontainer", ".devcontainer.json",
     // Run when an editor, a debugger or a shell enters the directory.
     ".envrc", ".shadowenv.d", ".rvmrc", ".rbenv-vars", ".phpbrewrc", ".tmux-sessionizer", ".exrc",
     ".vimrc", ".gvimrc", ".lvimrc", ".local.vimrc", ".nvimrc", ".nvim.lua", ".lazy.lua",

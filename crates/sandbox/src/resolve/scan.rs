@@ -5,7 +5,7 @@
 mod repositories;
 mod version;
 
-use super::git_index::leads_into_repository;
+use super::git_index::{MAX_INDEX_BYTES, leads_into_repository};
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_core::words;
@@ -190,10 +190,11 @@ impl NameScan {
                 && (!is_absent(path) || is_removal_reported(path, plan))
                 && is_reported(path, before.kind, changed)
         });
+        let mut index_bytes = MAX_INDEX_BYTES;
         let indexes = now.indexes.iter().filter(|(path, version)| {
             self.indexes.get(*path) != Some(version)
                 && is_reported(path, version.kind, Some(version.changed))
-                && leads_into_repository(path)
+                && leads_into_repository(path, &mut index_bytes)
         });
         let mut changed: BTreeSet<PathBuf> = written
             .chain(missing)
@@ -575,15 +576,20 @@ fn nearest_existing(path: &Path) -> Option<FileVersion> {
 }
 
 /// Returns the files at the top of these directories that the sandbox protects, including those
-/// that match a pattern.
-pub(super) fn protected_at(directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+/// that match a pattern, and the stored files of change sets. The host creates the latter during
+/// calls, so only mounts protect them: they are not compared.
+pub(super) fn protected_at(directories: &BTreeSet<PathBuf>, tier: Tier) -> Vec<PathBuf> {
     let entries = directories
         .iter()
         .flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
     let protected = entries
         .flatten()
         .filter(|entry| entry.file_name().to_str().is_some_and(is_protected_name));
-    protected.map(|entry| entry.path()).collect()
+    let stored = directories.iter().filter(|_| tier == Tier::Full);
+    let stored = stored.flat_map(|directory| [directory.clone(), directory.join(".git")]);
+    let stored = stored.map(|directory| directory.join(names::CHANGES_IN_TREE));
+    let stored = stored.filter(|path| path.is_dir());
+    protected.map(|entry| entry.path()).chain(stored).collect()
 }
 
 #[cfg(test)]

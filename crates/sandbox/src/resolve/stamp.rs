@@ -63,7 +63,8 @@ impl PathIdentity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotCached;
 
-/// The identity of a file, and its last change.
+/// The identity of a file, and its `ctime`, which programs cannot set. For a directory, it changes
+/// with the names in it.
 type IdentityAndTime = (PathIdentity, Time);
 
 /// Seconds and nanoseconds.
@@ -77,14 +78,14 @@ fn identify(path: &Path) -> Option<IdentityAndTime> {
         is_link: stat.is_symlink(),
         has_further_names: !stat.is_dir() && stat.nlink() > 1,
     };
-    Some((identity, (stat.mtime(), stat.mtime_nsec())))
+    Some((identity, (stat.ctime(), stat.ctime_nsec())))
 }
 
 /// Identifies the file at a path as [`identify`] does, without asking a file system.
 #[cfg(target_os = "linux")]
 fn identify_from_caches(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
     let found = cached_attributes(path, OFlags::NOFOLLOW)?;
-    Ok(found.map(|file| (file.identity, file.modified)))
+    Ok(found.map(|file| (file.identity, file.changed)))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -96,8 +97,6 @@ fn identify_from_caches(_: &Path) -> Result<Option<IdentityAndTime>, NotCached> 
 #[cfg(target_os = "linux")]
 struct CachedAttributes {
     identity: PathIdentity,
-    modified: Time,
-    /// The `ctime`, which programs cannot set. For a directory it changes with its names.
     changed: Time,
 }
 
@@ -122,7 +121,6 @@ fn cached_attributes(path: &Path, flags: OFlags) -> Result<Option<CachedAttribut
             is_link: kind == FileType::Symlink,
             has_further_names: kind != FileType::Directory && stat.stx_nlink > 1,
         },
-        modified: time(stat.stx_mtime),
         changed: time(stat.stx_ctime),
     }))
 }
@@ -183,7 +181,14 @@ impl ParentDirectories {
 fn list_directories(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
     let repositories = repositories.filter_map(|hooks| hooks.parent());
-    repositories.flat_map(|git| LIST_DIRECTORIES.map(|name| git.join(name)))
+    repositories.flat_map(|git| {
+        // Names of submodules may contain slashes: the directory lists further ones.
+        let mut around = git.ancestors().skip(2);
+        let is_inner = !git.ends_with(".git") && around.any(|it| it.ends_with("modules"));
+        let inner = git.parent().filter(|_| is_inner).map(Path::to_owned);
+        let lists = LIST_DIRECTORIES.map(|name| git.join(name));
+        lists.into_iter().chain(inner)
+    })
 }
 
 impl PlanStamp {
@@ -269,6 +274,32 @@ mod tests {
         fs::create_dir_all(at("worktrees/side")).unwrap();
         assert_ne!(PlanStamp::of(&plan), second);
         assert_eq!(replaced(&second), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "times of files are the kernel's, whatever clock is used here"
+    )]
+    fn stamp_shows_a_submodule_beside_another_with_a_longer_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(".git/modules").join(name);
+        fs::create_dir_all(at("libs/a/hooks")).unwrap();
+        let plan = Plan {
+            protected: vec![dir.path().join(".git/hooks"), at("libs/a/hooks")],
+            ..Plan::new(WriteLevel::WorkspaceWrite, Tier::Full)
+        };
+        let first = PlanStamp::of(&plan);
+        fs::write(dir.path().join("file"), "x").unwrap();
+        fs::write(at("libs/a/HEAD"), "x").unwrap();
+        assert_eq!(PlanStamp::of(&plan), first);
+        let times = fs::metadata(at("libs")).unwrap().modified().unwrap();
+        std::thread::sleep(ParentDirectories::SETTLED_AGE);
+        fs::create_dir(at("libs/b")).unwrap();
+        // A call can hide the change from the `mtime`.
+        let list = fs::File::open(at("libs")).unwrap();
+        list.set_modified(times).unwrap();
+        assert_ne!(PlanStamp::of(&plan), first);
     }
 
     /// Needs Linux 5.12, the first version with `RESOLVE_CACHED`.

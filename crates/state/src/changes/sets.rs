@@ -309,7 +309,7 @@ impl ChangeSets {
     pub fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
         let session = self.store.session();
         ChangesRefused::NotAllowed(format!(
-            "Not committed: {why}. The user can commit trial {id} by `agent-bash changes commit {id} --state {session}`"
+            "Not committed: {why}. The user can commit trial {id} of the conversation {session}, in the interface or with `agent-bash changes`"
         ))
     }
 

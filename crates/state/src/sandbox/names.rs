@@ -5,7 +5,7 @@ use super::workspaces::Workspaces;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{NameScan, links_and_target};
-use agent_bash_settings::guarded_settings::{GuardedSettings, GuardedText, PROJECT_FILE};
+use agent_bash_settings::guarded_settings::{self, GuardedSettings, GuardedText, PROJECT_FILE};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -147,6 +147,16 @@ impl NamesBeforeCall {
         (changed, Arc::new(now))
     }
 
+    /// Returns the text of a project's file that the call has moved with its directory. Unlike a
+    /// file that the call has created, this one counts.
+    fn moved_text(&self, path: &Path) -> Option<String> {
+        let text = guarded_settings::text(path)?;
+        let is_former = |file: &SettingsFile| {
+            file.text.as_ref() == Some(&text) && file.path.symlink_metadata().is_err()
+        };
+        self.settings.iter().any(is_former).then_some(text)
+    }
+
     /// Records the settings files that the call has changed, with the texts that stay in force.
     fn guard(&self, changed: &[PathBuf], state: Option<&Path>) {
         let Some(state) = state else {
@@ -158,7 +168,7 @@ impl NamesBeforeCall {
         let others = changed
             .iter()
             .filter(|path| path.ends_with(PROJECT_FILE) && !is_known(path));
-        let others = others.map(|path| (path.clone(), None));
+        let others = others.map(|path| (path.clone(), self.moved_text(path)));
         let mut settings: BTreeMap<PathBuf, Option<String>> = others.chain(known).collect();
         // A call that writes the same text once more does not make the text the user's.
         let rewritten = self.guarded.iter().filter(|before| before.is_rewritten());

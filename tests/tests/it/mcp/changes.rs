@@ -143,8 +143,8 @@ fn model_commits_a_trial_only_if_the_setting_allows_it() -> Result<()> {
                 assert_eq!(answer["isError"], true);
                 let printed = text(&answer);
                 assert!(printed.contains(why), "{printed}");
-                assert!(printed.contains("by `agent-bash changes commit 1 --state mcp-"));
-                // The refusal names only trials that the model could not run anyway.
+                assert!(printed.contains("The user can commit trial 1 of the conversation mcp-"));
+                // A model would run a command that the refusal shows.
                 assert!(!printed.contains("commit 1"), "{printed}");
                 // A discard needs no permission to commit.
                 let gone = changes(&mut server, &json!({"action": "discard", "id": 1}))?;
@@ -234,7 +234,9 @@ fn commit_by_the_model_asks_the_user() -> Result<()> {
             None => assert_eq!(text(done), "[Trial 1 applied: 1 created, 1 deleted.]"),
             Some(why) => {
                 assert!(text(done).contains(why), "{done}");
-                assert!(text(done).contains("by `agent-bash changes commit 1 --state mcp-"));
+                assert!(
+                    text(done).contains("The user can commit trial 1 of the conversation mcp-")
+                );
             }
         }
         assert!(server.end()?.status.success());

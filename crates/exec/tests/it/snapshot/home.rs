@@ -57,6 +57,13 @@ impl Home {
         std::fs::rename(draft, self.rc()).unwrap();
     }
 
+    /// Writes a file of the home. Creates its directory.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
     pub(crate) fn directory(&self) -> PathBuf {
         self.root.path().join("state/snapshots")
     }

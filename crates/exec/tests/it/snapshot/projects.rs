@@ -24,16 +24,15 @@ async fn each_project_has_its_own_snapshot() {
         spec.cwd = home.path(directory);
         run(&cache, &spec).await.out
     };
-    for (directory, text) in [("one", "18\n"), ("two", "22\n")] {
-        std::fs::create_dir_all(home.path(directory).join("sub")).unwrap();
-        std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
-    }
+    home.write("one/.tool-versions", "18\n");
+    home.write("two/.tool-versions", "22\n");
+    std::fs::create_dir(home.path("two/sub")).unwrap();
     for _ in 0..2 {
         assert_eq!(version("one").await, "18 /tools/18\n");
         assert_eq!(version("two/sub").await, "22 /tools/22\n");
         assert_eq!(version("").await, "none /usr/local/bin\n");
     }
-    std::fs::write(home.path("one/.tool-versions"), "20.1\n").unwrap();
+    home.write("one/.tool-versions", "20.1\n");
     assert_eq!(version("one").await, "20.1 /tools/20.1\n");
 }
 
@@ -43,12 +42,9 @@ async fn session_gets_the_version_of_the_project_that_it_enters() {
     let home = Home::with("hook");
     let cache = home.cache(0);
     let run_in = async |script: &str| run(&cache, &in_session(&home, script)).await.out;
-    for (directory, text) in [("one", "18\n"), ("two", "22\n"), ("none", "")] {
-        std::fs::create_dir_all(home.path(directory)).unwrap();
-        if !text.is_empty() {
-            std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
-        }
-    }
+    home.write("one/.tool-versions", "18\n");
+    home.write("two/.tool-versions", "22\n");
+    std::fs::create_dir(home.path("none")).unwrap();
     let show = "echo ${TOOL_VERSION-none} $own $PATH";
     assert_eq!(
         run_in("own=1; PATH=/own:/usr/bin:/bin; cd ~/one; echo").await,
@@ -64,11 +60,9 @@ async fn session_gets_the_version_of_the_project_that_it_enters() {
     assert_eq!(run_in("TOOL_VERSION=mine; cd .; echo").await, "\n");
     assert_eq!(run_in("echo $TOOL_VERSION; cd ../none").await, "mine\n");
     assert_eq!(run_in(show).await, "none 1 /new:/own:/usr/bin:/bin\n");
-    let mut named = in_session(&home, show);
-    named.cwd = home.path("two");
-    named.enter_cwd = true;
+    let named = in_session_at(&home, "two", show);
     assert_eq!(run(&cache, &named).await.out, two);
-    std::fs::write(home.path("two/.tool-versions"), "24.10\n").unwrap();
+    home.write("two/.tool-versions", "24.10\n");
     assert_eq!(
         run_in(show).await,
         "24.10 1 /tools/24.10:/new:/own:/usr/bin:/bin\n"
@@ -129,14 +123,12 @@ async fn session_calls_the_hook_of_a_manager_in_the_project_that_it_enters() {
         ]
         .concat(),
     );
-    for (directory, text) in [("none", ""), ("one", "18\n"), ("two", "22\n")] {
-        std::fs::create_dir_all(home.path(directory)).unwrap();
-        if !text.is_empty() {
-            std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
-        }
+    home.write("one/.tool-versions", "18\n");
+    home.write("two/.tool-versions", "22\n");
+    home.write("denied/untrusted", "");
+    for directory in ["none", "denied/.git"] {
+        std::fs::create_dir(home.path(directory)).unwrap();
     }
-    std::fs::create_dir_all(home.path("denied/.git")).unwrap();
-    std::fs::write(home.path("denied/untrusted"), "").unwrap();
     let cache = home.cache(0);
     let run_in = async |directory: &str, script: &str| {
         let spec = in_session_at(&home, directory, script);
@@ -182,13 +174,11 @@ async fn session_calls_the_hook_of_the_prompt_in_the_project_that_it_enters() {
     let home = Home::with("plain");
     let other = "_other() { export OTHER=${PWD##*/}; }\nPROMPT_COMMAND+=';_other'\nexport TOOL=1\n";
     home.write_rc(&[PROMPT_MANAGER, other].concat());
-    for directory in ["none", "one", "two"] {
-        std::fs::create_dir_all(home.path(directory)).unwrap();
-        if directory != "none" {
-            let text = format!("export PROJECT={directory} PATH=/{directory}:$PATH\n");
-            std::fs::write(home.path(directory).join(".envrc"), text).unwrap();
-        }
+    for name in ["one", "two"] {
+        let text = format!("export PROJECT={name} PATH=/{name}:$PATH\n");
+        home.write(&format!("{name}/.envrc"), &text);
     }
+    std::fs::create_dir(home.path("none")).unwrap();
     let cache = home.cache(0);
     let run_in = async |directory: &str, script: &str| {
         let spec = in_session_at(&home, directory, script);
@@ -289,8 +279,7 @@ async fn session_calls_the_replaced_cd_in_a_directory_that_a_call_names() {
 async fn session_does_not_call_the_hook_of_a_manager_that_no_prompt_calls() {
     let home = Home::with("plain");
     home.write_rc(MANAGER);
-    std::fs::create_dir_all(home.path("one")).unwrap();
-    std::fs::write(home.path("one/.tool-versions"), "18\n").unwrap();
+    home.write("one/.tool-versions", "18\n");
     let cache = home.cache(0);
     for directory in ["", "one"] {
         let mut spec = in_session(&home, "echo ${VERSION-unset}");
@@ -305,10 +294,8 @@ async fn session_does_not_call_the_hook_of_a_manager_that_no_prompt_calls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replaced_cd_chooses_the_version_of_each_entered_directory() {
     let home = Home::with("hook");
-    for (directory, text) in [("one", "18\n"), ("two", "22\n")] {
-        std::fs::create_dir_all(home.path(directory)).unwrap();
-        std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
-    }
+    home.write("one/.tool-versions", "18\n");
+    home.write("two/.tool-versions", "22\n");
     let hook = std::fs::read_to_string(home.rc()).unwrap();
     let function = "cd() { builtin cd \"$@\" && echo noise && cat && _hook; }\n";
     let alias =
@@ -382,11 +369,8 @@ async fn replaced_pushd_and_popd_are_called_as_such() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_that_was_made_for_a_shell_is_changed_by_one_call_only() {
     let home = Home::with("hook");
-    for version in ["18", "22"] {
-        let bin = home.path(version).join("bin");
-        std::fs::create_dir_all(&bin).unwrap();
-        std::fs::write(bin.join("tool"), "").unwrap();
-    }
+    home.write("18/bin/tool", "");
+    home.write("22/bin/tool", "");
     std::fs::create_dir(home.path("one")).unwrap();
     let rc = "export LINK=$HOME/link-$$; ln -s ~/18 $LINK; PATH=$LINK/bin:$PATH
         cd() { builtin cd \"$@\" && [ ! -d bin ] || ln -sfn \"$PWD\" $LINK; }\n";
@@ -419,8 +403,7 @@ async fn a_link_that_was_made_for_a_shell_is_changed_by_one_call_only() {
 async fn link_of_a_shell_stays_in_a_search_path_that_a_hook_restores() {
     let home = Home::with("plain");
     std::fs::create_dir_all(home.path("18/bin")).unwrap();
-    std::fs::create_dir(home.path("one")).unwrap();
-    std::fs::write(home.path("one/.envrc"), "PATH=/one:$PATH\n").unwrap();
+    home.write("one/.envrc", "PATH=/one:$PATH\n");
     let link = "export LINK=$HOME/link-$$; ln -s ~/18 $LINK; PATH=$LINK/bin:$PATH
         cd() { builtin cd \"$@\" && [ ! -d bin ] || ln -sfn \"$PWD\" $LINK; }\n";
     home.write_rc(&[link, PROMPT_MANAGER].concat());
@@ -430,9 +413,7 @@ async fn link_of_a_shell_stays_in_a_search_path_that_a_hook_restores() {
         ("one", "echo ${PATH%%:*}", "/one\n"),
         ("18", is_own, "own\n"),
     ] {
-        let mut spec = in_session(&home, script);
-        spec.cwd = home.path(directory);
-        spec.enter_cwd = true;
+        let spec = in_session_at(&home, directory, script);
         assert_eq!(run(&cache, &spec).await.out, want, "{directory}");
     }
 }
@@ -448,8 +429,7 @@ async fn configuration_with_mise_unsets_ci() {
     ] {
         let home = Home::with("hook");
         home.write_rc(rc);
-        std::fs::create_dir(home.path("bin")).unwrap();
-        std::fs::write(home.path("bin/mise"), "").unwrap();
+        home.write("bin/mise", "");
         let options = SnapshotOptions {
             may_unset_ci,
             ..home.options()

@@ -8,8 +8,7 @@ use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::read_regular;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 /// Files with configuration, and the file that names the directory of configuration and hooks.
@@ -133,13 +132,10 @@ impl Repositories {
     pub(super) fn indexes(&self) -> BTreeMap<PathBuf, FileVersion> {
         let worktrees = self.directories.iter().map(|it| it.join("worktrees"));
         let worktrees = worktrees.flat_map(|it| entries(&it));
-        let files = self.directories.iter().cloned().chain(worktrees);
-        let files = files.flat_map(|directory| entries(&directory));
-        let is_index = |path: &PathBuf| {
-            let name = path.file_name().and_then(OsStr::to_str);
-            name.is_some_and(is_index_name)
-        };
-        let indexes = files.filter(is_index);
+        let directories = self.directories.iter().cloned().chain(worktrees);
+        let files = directories.flat_map(|it| fs::read_dir(it).into_iter().flatten().flatten());
+        let is_index = |file: &DirEntry| file.file_name().to_str().is_some_and(is_index_name);
+        let indexes = files.filter(is_index).map(|file| file.path());
         let versions = indexes.filter_map(|path| FileVersion::at(&path).map(|it| (path, it)));
         versions.collect()
     }
