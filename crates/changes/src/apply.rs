@@ -9,15 +9,16 @@ mod read_only;
 use crate::assumed_files::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
-use crate::file_stat::FileStat;
+use crate::file_stat::{FileStat, mode};
 use crate::git_index;
 use crate::journal::{Journal, Status};
 use crate::plan::{ApplyPlan, Attribution, FileAttributes, PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::steps::{Precautions, Step, Steps};
+use crate::system::syncfs;
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
-    openat, renameat_with, syncfs, utimensat,
+    openat, renameat_with, utimensat,
 };
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
@@ -429,7 +430,7 @@ pub(crate) fn set_attributes(
         // A change of owner clears set-id bits, so the mode is set afterwards. Attributes such as
         // an access control list are modes as well.
         if !has_owner || !has_attributes || now.permissions() != wanted.permissions {
-            let mode = Mode::from_raw_mode(wanted.permissions);
+            let mode = mode(wanted.permissions);
             chmodat(dir, name, mode, AtFlags::empty())?;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::codec::wire;
 use agent_bash_core::changes::FileKind;
-use rustix::fs::{AtFlags, FileType, Stat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, RawMode, Stat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
@@ -42,21 +42,26 @@ impl From<&Stat> for FileStat {
     fn from(stat: &Stat) -> Self {
         Self {
             ino: stat.st_ino,
-            mode: stat.st_mode,
+            mode: wide(stat.st_mode) as u32,
             uid: stat.st_uid,
             gid: stat.st_gid,
             links: wide(stat.st_nlink),
             size: u64::try_from(stat.st_size).unwrap_or(0),
-            device: stat.st_rdev,
+            device: wide(stat.st_rdev),
             mtime: (stat.st_mtime, stat.st_mtime_nsec as u32),
             ctime: (stat.st_ctime, stat.st_ctime_nsec as u32),
         }
     }
 }
 
-/// Converts a number whose width depends on the architecture.
-fn wide(number: impl Into<u64>) -> u64 {
-    number.into()
+/// Converts a number whose width depends on the system.
+pub(crate) fn wide(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
+}
+
+/// Converts permissions.
+pub(crate) fn mode(permissions: u32) -> Mode {
+    Mode::from_raw_mode(permissions as RawMode)
 }
 
 impl FileStat {
@@ -70,7 +75,7 @@ impl FileStat {
     }
 
     pub(crate) fn kind(&self) -> FileType {
-        FileType::from_raw_mode(self.mode)
+        FileType::from_raw_mode(self.mode as RawMode)
     }
 
     /// Returns the file type for a result.

@@ -1,6 +1,7 @@
 //! [`KnownNumbers`]: the numbers of change sets that this process has seen. If the state directory
 //! is removed or replaced, no number of the old directory names a change set of the new one.
 
+use crate::file_stat::wide;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::lock;
 use agent_bash_os::PrivateDir;
@@ -85,5 +86,5 @@ impl KnownNumbers {
 
 fn identity(directory: &PrivateDir) -> io::Result<(u64, u64)> {
     let stat = fstat(directory)?;
-    Ok((stat.st_dev, stat.st_ino))
+    Ok((wide(stat.st_dev), stat.st_ino))
 }

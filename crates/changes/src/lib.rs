@@ -53,6 +53,7 @@ mod slots;
 mod stale;
 mod steps;
 mod store;
+mod system;
 mod temporary_trial;
 mod traced;
 mod transaction;

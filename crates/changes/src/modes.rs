@@ -2,10 +2,10 @@
 //! directory records their permissions, and makes them accessible.
 
 use crate::codec::Wire;
-use crate::file_stat::FileStat;
+use crate::file_stat::{self, FileStat};
 use crate::rooted_dir::RootedDir;
 use agent_bash_os::PrivateDir;
-use rustix::fs::{AtFlags, Mode, chmodat};
+use rustix::fs::{AtFlags, chmodat};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -63,7 +63,7 @@ impl Modes {
         chmodat(
             dir,
             name,
-            Mode::from_raw_mode(mode | OWNER_PERMISSIONS),
+            file_stat::mode(mode | OWNER_PERMISSIONS),
             AtFlags::empty(),
         )?;
         Ok(())

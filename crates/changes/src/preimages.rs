@@ -11,11 +11,11 @@ use crate::recorder::{CONTENTS_FILE, ContentLocation, Index, PathRecord};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, LINKS_DIR, SLOTS_DIR};
 use crate::stale::StateAfterCall;
+use crate::system::mknodat;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::changes::FileName;
-use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, linkat, mkdirat, mknodat, openat, symlinkat, unlinkat,
-};
+use agent_bash_os::O_PATH;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, mkdirat, openat, symlinkat, unlinkat};
 use rustix::io::Errno;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -31,7 +31,7 @@ pub(crate) const RECORD_SLOT_PREFIX: &str = "t";
 /// The prefix of a slot's name for a record of an inode. The number of the record follows.
 pub(crate) const INODE_SLOT_PREFIX: &str = "a";
 
-const DIRECTORY_FLAGS: OFlags = OFlags::PATH
+const DIRECTORY_FLAGS: OFlags = O_PATH
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);

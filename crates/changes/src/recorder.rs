@@ -22,7 +22,7 @@ use crate::set::{ChangeSet, LINKS_DIR, try_lock};
 use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::HiddenPaths;
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{O_PATH, PrivateDir};
 use index::IndexEntry;
 pub(crate) use index::{ContentLocation, INDEX_FILE, Index, PathRecord, append_unknown_change};
 use outside::OutsideCounter;
@@ -150,7 +150,7 @@ impl Recorder {
         if set.has(INDEX_FILE) || is_background && !try_lock(&set) {
             return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
         }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = O_PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // Layout: <state>/changes/<session>/<number>.
         let state = dir.ancestors().nth(3).unwrap_or(dir);
         Ok(Self {

@@ -2,12 +2,10 @@
 //! outside the tree, even if another process replaces directories meanwhile.
 
 use crate::error::ChangesError;
-use crate::file_stat::FileStat;
-use agent_bash_os::is_btrfs;
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, open, openat,
-    openat2, statat, statx,
-};
+use crate::file_stat::{FileStat, wide};
+use crate::system::{mount_id as kernel_mount_id, open_beneath};
+use agent_bash_os::{O_PATH, is_btrfs};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, open, openat, statat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,13 +13,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The flags for opening a directory to examine, rename or remove its entries.
-const HANDLE_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-
-/// The flags for resolving only paths below the directory.
-const BENEATH_FLAGS: ResolveFlags = ResolveFlags::BENEATH
-    .union(ResolveFlags::NO_SYMLINKS)
-    .union(ResolveFlags::NO_MAGICLINKS)
-    .union(ResolveFlags::NO_XDEV);
+const HANDLE_FLAGS: OFlags = O_PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The largest number of files that the search for another device examines.
 const MAX_SEARCHED_FILES: usize = 100_000;
@@ -43,7 +35,7 @@ impl RootedDir {
     pub(crate) fn open(path: &Path) -> Result<Self, ChangesError> {
         let fd = open(path, HANDLE_FLAGS, Mode::empty())
             .map_err(ChangesError::errno("opening", path))?;
-        let device = is_btrfs(&fd).then(|| fstat(&fd).map(|found| found.st_dev));
+        let device = is_btrfs(&fd).then(|| fstat(&fd).map(|found| wide(found.st_dev)));
         Ok(Self {
             fd,
             path: path.to_owned(),
@@ -60,7 +52,7 @@ impl RootedDir {
         for directory in path.ancestors().skip(1) {
             match self.directory(directory) {
                 Ok(opened) => {
-                    if fstat(opened)?.st_dev != device {
+                    if wide(fstat(opened)?.st_dev) != device {
                         return Ok(true);
                     }
                     break;
@@ -73,7 +65,7 @@ impl RootedDir {
             return Ok(false);
         };
         let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
-        Ok(found.is_ok_and(|found| found.st_dev != device))
+        Ok(found.is_ok_and(|found| wide(found.st_dev) != device))
     }
 
     /// Opens a tree; fails if its directory does not have the `expected` device and inode.
@@ -127,7 +119,7 @@ impl RootedDir {
     /// Returns device and inode of the top directory.
     pub(crate) fn identity(&self) -> Result<(u64, u64), ChangesError> {
         let stat = fstat(&self.fd).map_err(ChangesError::errno("looking at", &self.path))?;
-        Ok((stat.st_dev, stat.st_ino))
+        Ok((wide(stat.st_dev), stat.st_ino))
     }
 
     /// Returns the attributes of the top directory itself.
@@ -188,7 +180,7 @@ impl RootedDir {
 
 /// Opens a path below a directory. Neither follows links nor leaves the mount.
 fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    match openat2(top, path, flags, Mode::empty(), BENEATH_FLAGS) {
+    match open_beneath(top, path, flags) {
         // `openat2` is not available: gVisor, kernels before 5.6, seccomp filters that do not know
         // this system call.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(top, path, flags),
@@ -200,7 +192,7 @@ fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errn
 /// `EXDEV` at another mount or a `..`.
 fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mount = mount_id(top)?;
-    let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let step = O_PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut current = openat(top, ".", step | OFlags::DIRECTORY, Mode::empty())?;
     let mut names = path.components().peekable();
     while let Some(Component::Normal(name)) = names.next() {
@@ -227,19 +219,16 @@ fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, E
 
 /// Returns the id of the mount that an open file is on.
 fn mount_id(file: &OwnedFd) -> Result<u64, Errno> {
-    if let Ok(found) = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)
-        && found.stx_mask & StatxFlags::MNT_ID.bits() != 0
-    {
-        return Ok(found.stx_mnt_id);
+    if let Some(id) = kernel_mount_id(file) {
+        return Ok(id);
     }
-    // `statx` is not available: kernels before 5.8, or seccomp filters that refuse it.
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()));
     let info = info.map_err(|_| Errno::NOSYS)?;
     let number = info
         .lines()
         .find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
     // gVisor has no mount ids. Another file system is another device.
-    number.map_or_else(|| Ok(fstat(file)?.st_dev), Ok)
+    number.map_or_else(|| Ok(wide(fstat(file)?.st_dev)), Ok)
 }
 
 /// Returns the canonical path of a directory. Links are followed, so the path must come from the
@@ -248,14 +237,14 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf, ChangesError> {
     let path = path
         .canonicalize()
         .map_err(ChangesError::io("opening", path))?;
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = O_PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     openat(CWD, &path, flags, Mode::empty()).map_err(ChangesError::errno("opening", &path))?;
     Ok(path)
 }
 
 /// Returns the id of a directory's mount. Renames are possible only within one mount.
 pub(crate) fn mount_of(path: &Path) -> Result<u64, ChangesError> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = O_PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(CWD, path, flags, Mode::empty()).and_then(|opened| mount_id(&opened));
     found.map_err(ChangesError::errno("looking at", path))
 }
@@ -289,7 +278,7 @@ mod tests {
         ] {
             let by_steps = open_by_steps(&top, Path::new(path), flags).map(drop);
             assert_eq!(by_steps.err(), want, "{path}");
-            let at_once = openat2(&top, path, flags, Mode::empty(), BENEATH_FLAGS).map(drop);
+            let at_once = open_beneath(&top, Path::new(path), flags).map(drop);
             assert_eq!(at_once.err(), want, "{path}");
         }
         let root = open_top(Path::new("/"));

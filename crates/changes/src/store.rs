@@ -2,6 +2,7 @@
 
 use crate::attributes;
 use crate::error::ChangesError;
+use crate::file_stat;
 use crate::git_index;
 use crate::known_numbers::KnownNumbers;
 use crate::mark;
@@ -16,7 +17,7 @@ use crate::steps::{Precautions, Steps, Undisturbed};
 use crate::turn_marks::KnownTurns;
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
-use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -377,7 +378,7 @@ fn copy_root_attributes(set: &ChangeSet) -> Result<(), ChangesError> {
     rustix::fs::chmodat(
         dir,
         name,
-        Mode::from_raw_mode(stat.permissions()),
+        file_stat::mode(stat.permissions()),
         AtFlags::empty(),
     )
     .map_err(failed())?;

@@ -1,14 +1,16 @@
 //! Reads a call's pipes, and passes the output to the call's consumer.
 
+mod system;
+
 use agent_bash_call::{Progress, Source, StopLimit};
 use agent_bash_core::{OutputConsumer, StreamId};
 use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, splice};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::{Context, Waker};
+use system::{Arrivals, enlarge_pipe, move_bytes};
 use tokio::net::unix::pipe::Receiver;
 
 /// Maximum number of bytes read at once: the capacity of a pipe. Larger buffers are not faster.
@@ -47,9 +49,8 @@ pub(crate) struct OutputStreams {
     pushed: usize,
     /// Pipes that have reached EOF.
     ended: Vec<StreamId>,
-    /// An epoll instance over both pipes, if there are two. Its events are in the order in which
-    /// the pipes became readable, so the output of both keeps that order.
-    arrivals: Option<OwnedFd>,
+    /// The order in which the pipes became readable, if there are two: the output of both keeps it.
+    arrivals: Option<Arrivals>,
 }
 
 /// A pipe with the output of one stream.
@@ -80,7 +81,12 @@ impl OutputStreams {
             })
         };
         let arrivals = match &fds[..] {
-            [_, _] => Some(epoll_over(&fds)?),
+            [_, _] => {
+                let numbered = fds
+                    .iter()
+                    .map(|(stream, pipe)| (stream_number(*stream), pipe));
+                Some(Arrivals::of(numbered)?)
+            }
             _ => None,
         };
         Ok(Self {
@@ -189,26 +195,15 @@ impl OutputStreams {
     /// Returns the indices of at most `max` readable pipes, in the order in which they became
     /// readable. Repeated calls take turns between pipes that stay readable.
     fn arrived(&self, max: usize) -> Vec<usize> {
-        let Some(epoll) = &self.arrivals else {
+        let Some(arrivals) = &self.arrivals else {
             return Vec::new();
         };
-        let mut events = Vec::with_capacity(max);
-        if epoll::wait(
-            epoll,
-            spare_capacity(&mut events),
-            Some(&Timespec::default()),
-        )
-        .is_err()
-        {
-            return Vec::new();
-        }
-        let streams = events.iter().map(|event| event.data.u64());
         let index = |stream| {
             self.pipes
                 .iter()
-                .position(|pipe| epoll_data(pipe.stream) == stream)
+                .position(|pipe| stream_number(pipe.stream) == stream)
         };
-        streams.filter_map(index).collect()
+        arrivals.readable(max).filter_map(index).collect()
     }
 
     /// Reads the output that a pipe has now. True if there was any, or if it is lost.
@@ -350,18 +345,8 @@ fn report_loss(stream: StreamId, error: &io::Error, out: &mut dyn OutputConsumer
     Progress::Ended
 }
 
-/// Returns an epoll instance that waits for output in these pipes.
-fn epoll_over(pipes: &[(StreamId, OwnedFd)]) -> io::Result<OwnedFd> {
-    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    for (stream, pipe) in pipes {
-        let data = epoll::EventData::new_u64(epoll_data(*stream));
-        epoll::add(&epoll, pipe, data, epoll::EventFlags::IN)?;
-    }
-    Ok(epoll)
-}
-
-/// Returns the number of a stream in epoll events.
-fn epoll_data(stream: StreamId) -> u64 {
+/// Returns the number of a stream in [`Arrivals`].
+fn stream_number(stream: StreamId) -> u64 {
     match stream {
         StreamId::Merged => 0,
         StreamId::Stdout => 1,
@@ -388,10 +373,7 @@ impl StreamPipe {
             return;
         };
         for pipe in [self.receiver.as_fd(), destination] {
-            // A socket has no such size.
-            if fcntl_getpipe_size(pipe).is_ok_and(|size| size < MOVED_PIPE_BYTES) {
-                let _ = fcntl_setpipe_size(pipe, MOVED_PIPE_BYTES);
-            }
+            enlarge_pipe(pipe, MOVED_PIPE_BYTES);
         }
     }
 }
@@ -420,8 +402,7 @@ fn move_output(source: BorrowedFd<'_>, destination: BorrowedFd<'_>) -> Moved {
         if available < MIN_MOVED_BYTES {
             return Moved::Nothing;
         }
-        let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
-        match splice(source, None, destination, None, available - 1, flags) {
+        match move_bytes(source, destination, available - 1) {
             Ok(_) => return Moved::Output,
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {

@@ -132,7 +132,7 @@ async fn bulk_waits_for_no_slow_reader() {
     streams.read(ready, &mut consumer);
     destination.read_exact(&mut first).unwrap();
 
-    let mut full = vec![b'f'; fcntl_getpipe_size(&destination).unwrap()];
+    let mut full = vec![b'f'; rustix::pipe::fcntl_getpipe_size(&destination).unwrap()];
     consumer.pipe.write_all(&full).unwrap();
     let second = vec![b'2'; MIN_MOVED_BYTES];
     writer.write_all(&second).unwrap();

@@ -2,7 +2,7 @@
 //! [`ProcessInfo`]), private directories ([`PrivateDir`]), removing a tree ([`remove_tree`]),
 //! files of an untrusted type ([`open_regular`]), lookups in the kernel's caches ([`open_cached`])
 //! below another root ([`exists_in_root`]) and without links ([`open_without_links`]), numbers and
-//! sweeps that processes share ([`Counter`], [`SweepProgress`]), and on Linux the mount table.
+//! sweeps that processes share ([`Counter`], [`SweepProgress`]), and the mount table.
 //!
 //! Not here: starting processes (`agent-bash-process`), and the meaning of the files.
 
@@ -11,8 +11,8 @@ mod counter;
 mod handle;
 mod identity;
 mod in_root;
-#[cfg(target_os = "linux")]
 mod mount;
+mod path_flag;
 mod pidfd;
 mod private_dir;
 mod proc_file;
@@ -26,8 +26,8 @@ pub use counter::{Counter, lock_file, lock_file_within};
 pub use handle::ProcessHandle;
 pub use identity::ProcessIdentity;
 pub use in_root::{exists_in_root, open_without_links};
-#[cfg(target_os = "linux")]
-pub use mount::{is_btrfs, mountinfo_fields, mountinfo_path};
+pub use mount::{FsType, is_btrfs, mountinfo_fields, mountinfo_path};
+pub use path_flag::O_PATH;
 pub use private_dir::{PrivateDir, is_linked};
 pub use proc_file::read_proc;
 pub use process_info::{ProcessInfo, network_namespace, process_of_thread};

@@ -1,13 +1,20 @@
 //! Mounts and their file systems.
 
-use rustix::fs::{FsWord, fstatfs};
+use rustix::fs::fstatfs;
 use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+/// The number of a type of file systems. Each system has its own numbers.
+#[cfg(target_os = "linux")]
+pub type FsType = rustix::fs::FsWord;
+/// The number of a type of file systems. Each system has its own numbers.
+#[cfg(not(target_os = "linux"))]
+pub type FsType = u32;
+
 /// `BTRFS_SUPER_MAGIC` (linux/magic.h)
-const BTRFS_MAGIC: FsWord = 0x9123_683E;
+const BTRFS_MAGIC: FsType = 0x9123_683E;
 
 /// True if the open file is on btrfs, where a subvolume is another device without a mount.
 pub fn is_btrfs(file: impl AsFd) -> bool {

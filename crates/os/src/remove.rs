@@ -1,5 +1,6 @@
 //! Removes trees in private directories, regardless of the permissions in them.
 
+use crate::O_PATH;
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
 use std::ffi::OsStr;
 use std::fs::{Permissions, remove_dir_all, set_permissions};
@@ -34,23 +35,13 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
 }
 
 /// Makes all directories on the file system of `top` accessible and writable. Opens one component
-/// at a time and follows no link, as another process may still change the tree.
+/// at a time and follows no link, as another process may still change the tree. Needs `/proc`.
 fn make_accessible(top: &Path) -> io::Result<()> {
     let mut device = None;
-    let working_directory = Rc::new(openat(
-        CWD,
-        ".",
-        OFlags::PATH | DIRECTORY_FLAGS,
-        Mode::empty(),
-    )?);
+    let working_directory = Rc::new(openat(CWD, ".", O_PATH | DIRECTORY_FLAGS, Mode::empty())?);
     let mut pending: Vec<(Rc<OwnedFd>, PathBuf)> = vec![(working_directory, top.to_owned())];
     while let Some((parent, name)) = pending.pop() {
-        let directory = openat(
-            &parent,
-            &name,
-            OFlags::PATH | DIRECTORY_FLAGS,
-            Mode::empty(),
-        )?;
+        let directory = openat(&parent, &name, O_PATH | DIRECTORY_FLAGS, Mode::empty())?;
         let entry_device = fstat(&directory)?.st_dev;
         if *device.get_or_insert(entry_device) != entry_device {
             continue;

@@ -16,6 +16,10 @@
 //!
 //! Other crates have the protocol between host and shell (`agent-bash-exec`), terminals
 //! (`agent-bash-pty`) and the processing of output (`agent-bash-sink`).
+//!
+//! On systems other than Linux there is no sandbox, trace, cgroup or `/proc`.
+
+#![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod ancestors;
 mod askpass;
@@ -64,8 +68,8 @@ pub use leftovers::Leftovers;
 pub use listening::{PortHolder, addresses_in_network_of, listening_addresses, port_holder};
 pub use lock_holder::{command_of, lock_holder, waiting_program_in};
 pub use platform::{
-    is_automounter, is_known_directory, known_link, known_path, make_fifo, shrink_pipe,
-    unnamed_file,
+    is_automounter, is_known_directory, known_link, known_path, make_fifo, random_bytes,
+    shrink_pipe, unnamed_file,
 };
 pub use proc_scan::{
     LoneShellCheck, directory_of, has_terminal_open, holds_open, inode_of_pipe, is_on_terminal,

@@ -2,7 +2,7 @@
 //! matter in a single place are handled there, with `cfg`.)
 
 use crate::system_error::{UNNAMED_FILE, system_error};
-use agent_bash_os::open_cached;
+use agent_bash_os::{FsType, O_PATH, open_cached};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -37,6 +37,7 @@ pub fn is_known_directory(path: &Path) -> bool {
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
     match open_cached(path, OFlags::empty()) {
         Ok(opened) => std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())),
+        Err(_) if cfg!(not(target_os = "linux")) => path.canonicalize(),
         Err(error) if is_unsupported(error) => resolve_links(path),
         Err(error) => Err(error.into()),
     }
@@ -66,7 +67,7 @@ fn resolve_links(path: &Path) -> io::Result<PathBuf> {
         }
         let next = resolved.join(&name);
         // With these flags, opening an automounter's directory mounts nothing.
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = O_PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::open(&next, flags, Mode::empty())?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
         if kind == FileType::Symlink {
@@ -79,7 +80,7 @@ fn resolve_links(path: &Path) -> io::Result<PathBuf> {
                 resolved = PathBuf::from("/");
             }
             rest.extend(components(&target));
-        } else if !rest.is_empty() && system::is_automounter(&opened) {
+        } else if !rest.is_empty() && is_open_automounter(&opened) {
             return Err(Errno::AGAIN.into());
         } else {
             resolved = next;
@@ -117,9 +118,15 @@ pub fn known_link(path: &Path) -> io::Result<PathBuf> {
 
 /// True if looking up a name in this directory mounts something.
 pub fn is_automounter(directory: &Path) -> bool {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let flags = O_PATH | OFlags::CLOEXEC;
     let opened = rustix::fs::open(directory, flags, Mode::empty());
-    opened.is_ok_and(system::is_automounter)
+    opened.is_ok_and(is_open_automounter)
+}
+
+fn is_open_automounter(directory: impl AsFd) -> bool {
+    // From `linux/magic.h`.
+    const AUTOFS_MAGIC: FsType = 0x187;
+    rustix::fs::fstatfs(directory).is_ok_and(|resolved| resolved.f_type == AUTOFS_MAGIC)
 }
 
 #[cfg(target_os = "linux")]
@@ -140,6 +147,17 @@ mod system {
         memfd_create(label, MemfdFlags::CLOEXEC)
     }
 
+    pub(crate) fn random_bytes<const N: usize>() -> std::io::Result<[u8; N]> {
+        use rustix::rand::{GetRandomFlags, getrandom};
+        let mut bytes = [0; N];
+        // The kernel never returns less than 256 bytes in part.
+        let filled = getrandom(&mut bytes, GetRandomFlags::empty())?;
+        if filled < N {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(bytes)
+    }
+
     pub(crate) fn shrink_pipe(pipe: impl AsFd) {
         let _ = fcntl_setpipe_size(pipe, 1);
     }
@@ -151,12 +169,6 @@ mod system {
         use rustix::thread::{CapabilitySet, capabilities};
         dumpable_behavior() == Ok(DumpableBehavior::Dumpable)
             || capabilities(None).is_ok_and(|own| own.effective.contains(CapabilitySet::SYS_PTRACE))
-    }
-
-    pub(crate) fn is_automounter(directory: impl AsFd) -> bool {
-        // From `linux/magic.h`.
-        const AUTOFS_MAGIC: i64 = 0x187;
-        rustix::fs::fstatfs(directory).is_ok_and(|resolved| resolved.f_type == AUTOFS_MAGIC)
     }
 }
 
@@ -187,13 +199,15 @@ mod system {
         Ok(file)
     }
 
+    pub(crate) fn random_bytes<const N: usize>() -> std::io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        std::io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
+        Ok(bytes)
+    }
+
     pub(crate) fn shrink_pipe(_: impl AsFd) {}
 
     pub(crate) fn shows_descriptors() -> bool {
-        false
-    }
-
-    pub(crate) fn is_automounter(_: impl AsFd) -> bool {
         false
     }
 }
@@ -213,6 +227,14 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 /// System errors.
 pub fn unnamed_file(label: &str) -> io::Result<OwnedFd> {
     system::unnamed_file(label).map_err(|error| system_error(UNNAMED_FILE, error))
+}
+
+/// Returns at most 256 random bytes that no other process can know.
+///
+/// # Errors
+/// The system has no random bytes.
+pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    system::random_bytes()
 }
 
 /// Shrinks a pipe so that a single byte fills it: when it is writable again, the byte was read.

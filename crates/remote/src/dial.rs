@@ -7,7 +7,7 @@ use crate::script::{script, word};
 use crate::stderr_tail::StderrTail;
 use crate::{Program, Target};
 use agent_bash_core::{Clock, hex, visible};
-use agent_bash_process::{Transport, TransportProcess};
+use agent_bash_process::{Transport, TransportProcess, random_bytes};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -115,13 +115,7 @@ pub(crate) async fn dial(
 /// Returns a random text. The script prints it before each message, so that messages are
 /// recognised among other output.
 fn nonce() -> io::Result<String> {
-    let mut bytes = [0u8; 16];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        filled +=
-            rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
-    }
-    Ok(hex(&bytes))
+    Ok(hex(&random_bytes::<16>()?))
 }
 
 impl StartedTarget {

@@ -1,6 +1,10 @@
 //! The sandbox: the process of a call restricts itself with Landlock, seccomp and, where they work,
 //! namespaces, and then becomes the shell. [`Plan`] is the policy, [`LauncherStart`] starts a
 //! launcher, [`init`] is the launcher itself.
+//!
+//! On systems other than Linux, this crate only resolves plans: no launcher starts.
+
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 
 mod error;
 mod launcher;
@@ -20,6 +24,9 @@ mod full;
 mod restrict;
 #[cfg(target_os = "linux")]
 mod sockets;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_sockets.rs"]
+mod sockets;
 #[cfg(target_os = "linux")]
 pub mod trace;
 #[cfg(target_os = "linux")]
@@ -38,7 +45,6 @@ pub use resolve::{
     PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, leads_out, links_and_target,
     protected_among, repository_config, resolve, user_secrets, with_resolved_parent, workspace,
 };
-#[cfg(target_os = "linux")]
 pub use sockets::SocketGuard;
 pub use start::{LauncherStart, StartedProgram};
 

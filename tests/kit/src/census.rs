@@ -2,8 +2,8 @@
 //! whatever their session or parent.
 
 use crate::soon;
-use agent_bash_process::ProcessInfo;
-use rustix::process::{Pid, PidfdFlags, Signal};
+use agent_bash_process::{ProcessHandle, ProcessInfo};
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -146,12 +146,11 @@ impl FoundProcess {
         let Some(before) = ProcessInfo::read(self.pid) else {
             return;
         };
-        let pid = Pid::from_raw(self.pid).unwrap();
-        let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
+        let Ok(handle) = ProcessHandle::open(self.pid) else {
             return;
         };
         if ProcessInfo::read(self.pid).is_some_and(|now| now.start_time == before.start_time) {
-            let _ = rustix::process::pidfd_send_signal(handle, Signal::KILL);
+            let _ = handle.signal(Signal::KILL.as_raw());
         }
     }
 

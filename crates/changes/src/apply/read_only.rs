@@ -1,7 +1,7 @@
 //! Renames of files that the user owns, in directories whose permissions refuse the rename.
 
 use super::ApplyDirectories;
-use crate::file_stat::FileStat;
+use crate::file_stat::{FileStat, mode};
 use crate::plan::{PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use rustix::fs::{AtFlags, Mode, RenameFlags, chmodat};
@@ -31,7 +31,7 @@ impl ApplyDirectories<'_> {
         let (parent, name) = tree.parent(path)?;
         let stat = FileStat::at(parent, name)?;
         let stat = stat.filter(FileStat::is_dir).ok_or(Errno::ACCESS)?;
-        let mode = Mode::from_raw_mode(stat.permissions());
+        let mode = mode(stat.permissions());
         chmodat(parent, name, mode | Mode::WUSR, AtFlags::empty())?;
         let renamed = self.rename(op, flags);
         let (tree, path) = if is_put == renamed.is_ok() {
@@ -59,7 +59,7 @@ fn make_writable(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
             && stat.is_dir()
             && stat.permissions() & 0o700 != 0o700
         {
-            let mode = Mode::from_raw_mode(stat.permissions() | 0o700);
+            let mode = mode(stat.permissions() | 0o700);
             chmodat(parent, name, mode, AtFlags::empty())?;
         }
     }

@@ -5,7 +5,8 @@ use super::{CONTENTS_FILE, ContentLocation, NotRecorded, Recorder, records::file
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::recorder::Touch;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat};
+use crate::system::ioctl_ficlone;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, openat, readlinkat};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};

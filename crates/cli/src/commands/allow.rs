@@ -7,7 +7,7 @@ use crate::table::table;
 use crate::usage::UsageError;
 use agent_bash::core::{Clock, visible};
 use agent_bash::exceptions::{Allowance, Exceptions, RefusedCommand};
-use agent_bash::process::{SystemClock, own_process_group};
+use agent_bash::process::{SystemClock, own_process_group, random_bytes};
 use anyhow::{Context, bail};
 use rustix::termios::tcgetpgrp;
 use std::fs::File;
@@ -109,9 +109,7 @@ fn confirm(command: &RefusedCommand, always: bool, start: &StartContext) -> anyh
 
 /// Returns four random digits, which no other program can know.
 fn random_digits() -> anyhow::Result<String> {
-    let mut bytes = [0; 4];
-    let mut random = File::open("/dev/urandom").context("/dev/urandom cannot be opened")?;
-    random.read_exact(&mut bytes)?;
+    let bytes = random_bytes::<4>().context("the system has no random bytes")?;
     Ok(bytes
         .map(|byte| char::from(b'0' + byte % 10))
         .iter()

@@ -1,6 +1,7 @@
 //! The private directory of a session's shell, which contains the FIFOs for a script's output.
 
 use agent_bash_core::sandbox::Plan;
+use agent_bash_os::O_PATH;
 use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary, parent_for_plan};
 use rustix::fs::{Mode, OFlags, fstat, lstat, open};
 use rustix::io::Errno;
@@ -52,7 +53,7 @@ impl SessionDirectory {
                 .permissions(fs::Permissions::from_mode(0o700))
                 .tempdir_in(parent)?;
             let status_fifo = fifo(&made.path().join(STATUS_FIFO))?;
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let flags = O_PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = open(made.path(), flags, Mode::empty())?;
             let path = made.keep();
             let host_path = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));

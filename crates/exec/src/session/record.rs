@@ -9,7 +9,7 @@ use crate::record::{ends_by_itself, old_directory};
 use crate::snapshot::Snapshot;
 use agent_bash_call::{ShellDialect, enter_directory, exec_redirections, if_too_old};
 use agent_bash_core::Stage;
-use agent_bash_process::quoted;
+use agent_bash_process::{quoted, random_bytes};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -166,11 +166,7 @@ impl Nonce {
     /// The system has no random bytes.
     pub(super) fn random() -> io::Result<Self> {
         // Short, because bash reads the control pipe byte by byte.
-        let mut bytes = [0; 12];
-        let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-        if filled < bytes.len() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        let bytes = random_bytes::<12>()?;
         let character = |byte: &u8| char::from(Self::NONCE_CHARACTERS[usize::from(byte % 64)]);
         Ok(Self(bytes.iter().map(character).collect()))
     }

@@ -36,8 +36,7 @@ fn cuts() -> u64 {
 
 /// Numbers below a limit, others in each run.
 fn numbers() -> impl FnMut(u64) -> u64 {
-    let mut seed = [0u8; 8];
-    let _ = rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty());
+    let seed = agent_bash_process::random_bytes().unwrap_or_default();
     let mut state = u64::from_le_bytes(seed) | 1;
     move |below| {
         state ^= state << 13;

@@ -461,7 +461,7 @@ fn host_could(wanted: Access, path: &Path) -> bool {
 const REFUSED_CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
 
 /// `f_type` of `/proc`, as in linux/magic.h.
-const PROC_MAGIC: i64 = 0x9FA0;
+const PROC_MAGIC: agent_bash_os::FsType = 0x9FA0;
 
 /// True if the refused access can have been a write to this file. False if it must have been a read
 /// or a system call without a file.

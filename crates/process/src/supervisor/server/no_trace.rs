@@ -3,8 +3,9 @@
 use super::sandboxed_start::NotLaunched;
 use super::shell_command::ShellCommand;
 use agent_bash_core::changes::TraceState;
+use agent_bash_core::sandbox::Plan;
 use agent_bash_os::ProcessInfo;
-use agent_bash_sandbox::{SandboxError, TraceScope};
+use agent_bash_sandbox::{SandboxError, SocketGuard, TraceScope};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -60,8 +61,9 @@ impl Tracer {
     pub(super) fn start(
         _: OwnedFd,
         _: TraceScope,
+        _: Option<SocketGuard>,
         _: Vec<PathBuf>,
-        _: Vec<PathBuf>,
+        _: Option<Plan>,
     ) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -91,6 +93,10 @@ impl Tracer {
     }
 
     pub(super) fn close_background(&self) {
+        match self.0 {}
+    }
+
+    pub(super) fn has_survivors(&self) -> bool {
         match self.0 {}
     }
 

@@ -1,6 +1,6 @@
 //! A repository's `config`, opened without following links.
 
-use agent_bash_os::open_without_links;
+use agent_bash_os::{O_PATH, open_without_links};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat, unlinkat};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -52,7 +52,7 @@ impl RepositoryFile {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let parent = path.parent().unwrap_or(Path::new("/"));
         let name = path.file_name().unwrap_or(OsStr::new(".")).to_owned();
-        let directory = open_without_links(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let directory = open_without_links(parent, O_PATH | OFlags::DIRECTORY)?;
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = openat(&directory, &name, OFlags::RDWR | flags, Mode::empty())?;
         let file = File::from(file);
