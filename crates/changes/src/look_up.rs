@@ -16,7 +16,7 @@ use agent_bash_os::PrivateDir;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A change set in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,14 @@ impl Store {
         let (mut changes, files) = listing::describe_all(self, &set)?;
         changes.command = set.command();
         Ok((changes, files))
+    }
+
+    /// Returns the directory with the changed files of a held trial.
+    ///
+    /// # Errors
+    /// See [`Store::show`].
+    pub fn held_directory(&self, session: &str, id: ChangesId) -> Result<PathBuf, ChangesError> {
+        Ok(self.read(session, id)?.upper())
     }
 
     /// Returns all files of a change set.

@@ -330,13 +330,13 @@ impl Source for OutputStreams {
     }
 }
 
-/// Adds to the output that the rest of the output is lost.
 /// True if no output arrives for [`BULK_PAUSE`].
 fn pauses(pipe: &OwnedFd) -> bool {
     let mut ready = [PollFd::new(pipe, PollFlags::IN)];
     poll(&mut ready, Some(&BULK_PAUSE)) == Ok(0)
 }
 
+/// Adds to the output that the rest of the output is lost.
 fn report_loss(stream: StreamId, error: &io::Error, out: &mut dyn OutputConsumer) -> Progress {
     tracing::warn!(%error, "a pipe could not be read");
     let text = format!("\nagent-bash: the rest of this output is lost: {error}\n");

@@ -1,14 +1,12 @@
 //! Finds paths in git's index that lead into a repository. Git adds no such path to an index, so
 //! another program has written it.
 
+use super::paths::text;
 use agent_bash_os::read_regular;
 use std::path::Path;
 
 /// The maximum number of bytes of all indexes that are read after a call.
 pub(super) const MAX_INDEX_BYTES: u64 = 64 << 20;
-
-/// The sizes of the object names in an index: those of SHA-1 and of SHA-256.
-const OBJECT_NAME_BYTES: [usize; 2] = [20, 32];
 
 /// The size of the header: the signature, the version and the number of entries.
 const HEADER_BYTES: usize = 12;
@@ -35,17 +33,26 @@ pub(super) fn is_index_name(name: &str) -> bool {
     name == "index" || name.starts_with("sharedindex.")
 }
 
-/// True if a path of the index leads into a repository. A file that is longer than `remaining`
-/// bytes or is not an index counts as well, a missing one does not.
-pub(super) fn leads_into_repository(index: &Path, remaining: &mut u64) -> bool {
+/// True if a path of the index of `git_dir` leads into a repository. A file that is longer than
+/// `remaining` bytes or is not an index counts as well, a missing one does not.
+pub(super) fn leads_into_repository(index: &Path, git_dir: &Path, remaining: &mut u64) -> bool {
     read_regular(index, *remaining + 1).is_some_and(|bytes| {
         let Some(rest) = remaining.checked_sub(bytes.len() as u64) else {
             return true;
         };
         *remaining = rest;
-        let found = OBJECT_NAME_BYTES.map(|size| Index::leads_into_repository(&bytes, size));
-        found.contains(&Some(true)) || found == [None; 2]
+        Index::leads_into_repository(&bytes, object_name_bytes(git_dir)).unwrap_or(true)
     })
+}
+
+/// Returns the size of the object names of a repository, as its configuration says: that of SHA-1
+/// or of SHA-256. An index can be valid with both sizes.
+fn object_name_bytes(git_dir: &Path) -> usize {
+    let common = text(&git_dir.join("commondir")).unwrap_or_default();
+    let config = git_dir.join(common.trim()).join("config");
+    let config = text(&config).unwrap_or_default().to_ascii_lowercase();
+    let is_sha256 = config.contains("objectformat") && config.contains("sha256");
+    if is_sha256 { 32 } else { 20 }
 }
 
 /// The bytes of an index.
@@ -58,7 +65,7 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Returns `None` if the bytes are no index with object names of this size.
+    /// Returns `None` if the bytes are no index with object names of this size, as git writes it.
     fn leads_into_repository(bytes: &'a [u8], object_name_bytes: usize) -> Option<bool> {
         let version = number(bytes, 4)?;
         if !bytes.starts_with(b"DIRC") || !(2..=4).contains(&version) {
@@ -98,19 +105,20 @@ impl<'a> Index<'a> {
                 path.extend(end);
                 (common, path_at + digits + end.len() + 1)
             } else {
-                let length = match flags & LENGTH_FLAGS {
-                    LENGTH_FLAGS => rest.iter().position(|byte| *byte == 0)?,
-                    length => usize::from(length),
-                };
+                let length = rest.iter().position(|byte| *byte == 0)?;
                 path.clear();
-                path.extend(rest.get(..length)?);
+                path.extend(&rest[..length]);
                 (0, (path_at + length + 8) & !7)
             };
+            // For a wrong length, git would read other paths.
+            if usize::from(flags & LENGTH_FLAGS) != path.len().min(LENGTH_FLAGS.into()) {
+                return None;
+            }
             at += entry_bytes;
             // Names that end in the common bytes were compared before.
             let start = common.saturating_sub(REPOSITORY_NAME.len() + 1);
             let is_within_name = start > 0 && path[start - 1] != b'/';
-            let names = path[start..].split(|byte| matches!(byte, b'/' | 0));
+            let names = path[start..].split(|byte| *byte == b'/');
             let mut names = names.skip(usize::from(is_within_name));
             found |= names.any(|name| name.eq_ignore_ascii_case(REPOSITORY_NAME));
             let cost = path.len() - start + ENTRY_COST;
@@ -197,17 +205,22 @@ pub(super) mod tests {
         bytes
     }
 
-    fn leads(bytes: &[u8]) -> bool {
+    /// Writes an index into a repository with object names of this size.
+    fn leads(bytes: &[u8], size: usize) -> bool {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index");
         std::fs::write(&path, bytes).unwrap();
-        leads_into_repository(&path, &mut MAX_INDEX_BYTES.clone())
+        if size == 32 {
+            let config = "[extensions]\n\tobjectFormat = sha256\n";
+            std::fs::write(temp.path().join("config"), config).unwrap();
+        }
+        leads_into_repository(&path, temp.path(), &mut MAX_INDEX_BYTES.clone())
     }
 
     #[test]
     fn paths_in_a_repository_are_found_in_every_version_of_an_index() {
         for version in 2..=4 {
-            for size in OBJECT_NAME_BYTES {
+            for size in [20, 32] {
                 for (paths, is_found) in [
                     (&[][..], false),
                     (&["a", "store.git/HEAD", "store.git/config"], false),
@@ -218,7 +231,7 @@ pub(super) mod tests {
                     (&["dir/x.git/a", "dir/x.git/b", "dir/x.git0"], false),
                     (&["directory/.git", "directory/.git/x"], true),
                 ] {
-                    let found = leads(&index(version, size, paths));
+                    let found = leads(&index(version, size, paths), size);
                     assert_eq!(found, is_found, "{version} {size} {paths:?}");
                 }
             }
@@ -232,7 +245,7 @@ pub(super) mod tests {
         let bytes = index(2, 20, &["a"]);
         std::fs::write(&path, &bytes).unwrap();
         let mut remaining = bytes.len() as u64 + 1;
-        let leads = [(); 2].map(|()| leads_into_repository(&path, &mut remaining));
+        let leads = [(); 2].map(|()| leads_into_repository(&path, temp.path(), &mut remaining));
         assert_eq!((leads, remaining), ([false, true], 1));
     }
 
@@ -241,29 +254,45 @@ pub(super) mod tests {
         let long = "d/".repeat(0x900);
         let mut bytes = index(2, 20, &[&*long, "a/.git/x"]);
         bytes[HEADER_BYTES + STAT_BYTES + 20..][..2].copy_from_slice(&LENGTH_FLAGS.to_be_bytes());
-        assert!(leads(&bytes));
+        assert!(leads(&bytes, 20));
         let valid = index(2, 20, &["a", "b"]);
-        assert!(!leads(&valid));
-        assert!(leads(&valid[..100]) && leads(b"") && leads(&index(5, 20, &["a"])));
+        assert!(!leads(&valid, 20));
+        for invalid in [&valid[..100], &[], &index(5, 20, &["a"])[..]] {
+            assert!(leads(invalid, 20));
+        }
+    }
+
+    /// Git would read other paths: it looks for the next entry after the length of a path.
+    #[test]
+    fn index_with_a_wrong_length_or_of_another_repository_is_found() {
+        for version in 2..=4 {
+            let mut bytes = index(version, 20, &["a", "b"]);
+            assert!(!leads(&bytes, 20) && leads(&bytes, 32), "{version}");
+            bytes[HEADER_BYTES + STAT_BYTES + 21] = 9;
+            assert!(leads(&bytes, 20), "{version}");
+        }
     }
 
     /// Git reads the blocks and not the entries in front of them.
     #[test]
     fn paths_of_blocks_are_found() {
-        for (version, at, is_found) in [(2, 12_u32, false), (4, 12, false), (4, 77, true)] {
-            // The second entry is `b.git/x`, as the end `.git/x` of the path after `b`.
-            let mut bytes = index(version, 20, &["b", "b.git/x"]);
+        for (version, is_found) in [(2, false), (2, true), (4, false), (4, true)] {
+            let [mut bytes, other] = ["b", ".git/x"].map(|path| index(version, 20, &[path]));
             bytes.truncate(bytes.len() - 20);
-            let extensions = u32::try_from(bytes.len()).unwrap();
+            let at = if is_found { bytes.len() } else { HEADER_BYTES };
+            bytes.extend(&other[HEADER_BYTES..other.len() - 20]);
+            let extensions = bytes.len();
             bytes.extend(b"IEOT");
             for number in [12, 1, at, 1] {
-                bytes.extend(number.to_be_bytes());
+                bytes.extend(u32::try_from(number).unwrap().to_be_bytes());
             }
             bytes.extend(b"EOIE");
-            bytes.extend(24_u32.to_be_bytes());
-            bytes.extend(extensions.to_be_bytes());
+            for number in [24, extensions] {
+                bytes.extend(u32::try_from(number).unwrap().to_be_bytes());
+            }
             bytes.extend([0; 40]);
-            assert_eq!(leads(&bytes), is_found, "{version} {at}");
+            let found = Index::leads_into_repository(&bytes, 20);
+            assert_eq!(found, Some(is_found), "{version} {at}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::git::{PROTECTED_FILES, RepositoryPaths, STEP_FILES};
 use super::git_index::{MAX_INDEX_BYTES, is_index_name, leads_into_repository};
 use super::names::{self, is_reported_path};
-use super::paths::{canonical, in_home};
+use super::paths::{canonical, in_home, text};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,13 @@ pub struct ChangedPath {
 }
 
 /// Returns the protected paths below `root` that contain a changed file, in the state after the
-/// change.
+/// change. The changed files are below `contents`: `root`, or the directory of a trial.
 ///
 /// `further` contains additional protected paths, in the format of the setting `protected`. `home`
 /// replaces their `~`.
 pub fn protected_among(
     root: &Path,
+    contents: &Path,
     home: Option<&Path>,
     further: &[PathBuf],
     changed: &[ChangedPath],
@@ -48,10 +49,15 @@ pub fn protected_among(
         .iter()
         .filter_map(|file| protected_ancestor(file).map(Path::to_owned));
     let mut index_bytes = MAX_INDEX_BYTES;
-    let mut leads = |path: &Path| leads_into_repository(&root.join(path), &mut index_bytes);
-    let indexes = changed.iter().map(|file| &file.path);
-    let indexes = indexes.filter(|path| is_index(path) && leads(path));
-    let named = named.chain(indexes.cloned());
+    let mut leads = |path: &Path| {
+        let git_dir = root.join(path.parent().unwrap_or(path));
+        leads_into_repository(&contents.join(path), &git_dir, &mut index_bytes)
+    };
+    let paths = changed.iter().map(|file| &file.path);
+    let by_content = paths.filter(|path| {
+        is_index(path) && leads(path) || names_other_repository(&root, contents, path)
+    });
+    let named = named.chain(by_content.cloned());
     for below in named.chain(new_repositories(&root, changed)) {
         let path = root.join(below);
         if !found.iter().any(|outer| path.starts_with(outer)) {
@@ -72,21 +78,48 @@ fn is_git_file(inner: &Path) -> bool {
     } else {
         inner
     };
-    // git creates this file with each linked worktree.
+    // git creates this file with each linked worktree: the caller examines its contents.
     if is_in_worktree && inner == Path::new("commondir") {
         return false;
     }
-    let is_data = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|data| name == *data);
     let may_be_in_module = inner.starts_with("modules") && !inner.iter().any(is_data);
     let steps = STEP_FILES.iter().map(|(name, _)| name);
     let mut files = PROTECTED_FILES.iter().chain(steps);
     files.any(|name| inner == Path::new(name) || may_be_in_module && inner.ends_with(name))
 }
 
+/// True for a directory in which git stores objects, references and logs. Branches can have any
+/// name.
+fn is_data(name: &OsStr) -> bool {
+    ["objects", "refs", "logs"].iter().any(|data| name == *data)
+}
+
+/// True if the path is in a `.git`, and not in one of the directories of [`is_data`].
+fn is_in_git(path: &Path) -> bool {
+    let mut around = path.iter().rev().skip(1);
+    let found = around.find(|name| *name == ".git" || is_data(name));
+    found.is_some_and(|name| name == ".git")
+}
+
 /// True if the path may be an index of git that exists.
 fn is_index(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
-    name.is_some_and(is_index_name) && path.iter().any(|name| name == ".git")
+    name.is_some_and(is_index_name) && is_in_git(path)
+}
+
+/// True if the file of a linked worktree names another repository than the one around it.
+fn names_other_repository(root: &Path, contents: &Path, path: &Path) -> bool {
+    let Some(git_dir) = path.parent().filter(|_| path.ends_with("commondir")) else {
+        return false;
+    };
+    let worktrees = git_dir.parent().filter(|it| it.ends_with("worktrees"));
+    let common = worktrees.and_then(Path::parent).filter(|_| is_in_git(path));
+    let is_other = |(common, named): (&Path, String)| {
+        let named = named.trim();
+        let path = root.join(git_dir).join(named);
+        named != "../.." && canonical(&path) != canonical(&root.join(common))
+    };
+    common.zip(text(&contents.join(path))).is_some_and(is_other)
 }
 
 /// Returns the `HEAD` of each directory outside of a `.git` that becomes a repository for git, or
@@ -163,7 +196,8 @@ mod tests {
             })
             .collect();
         let further: Vec<PathBuf> = further.iter().map(PathBuf::from).collect();
-        let found = protected_among(temp.path(), Some(temp.path()), &further, &changed);
+        let home = Some(temp.path());
+        let found = protected_among(temp.path(), temp.path(), home, &further, &changed);
         let root = canonical(temp.path());
         let below = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
         found.iter().map(below).collect()
@@ -228,30 +262,62 @@ mod tests {
         assert_eq!(named(&changed, &[]), want);
     }
 
+    fn written(contents: &Path, name: &str, bytes: &[u8]) -> ChangedPath {
+        let path = contents.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+        ChangedPath {
+            path: name.into(),
+            breaks_paths: true,
+            is_link: false,
+        }
+    }
+
+    /// A trial has the contents elsewhere.
     #[test]
     fn protected_among_returns_an_index_with_a_path_in_a_repository() {
         let temp = tempfile::tempdir().unwrap();
-        let root = canonical(temp.path());
-        let changed = [
-            ".git/index", "lib/.git/index", "src/index", ".git/sharedindex.gone",
-        ];
-        for (path, in_repository) in [("a", false), (".git/x", true)] {
-            for name in &changed[..3] {
-                std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-                std::fs::write(root.join(name), index(2, 20, &[path])).unwrap();
+        let root = canonical(temp.path()).join("root");
+        for contents in [&root, &temp.path().join("held")] {
+            for (path, in_repository) in [("a", false), (".git/x", true)] {
+                let names = [".git/index", "lib/.git/index"];
+                // The branch `index` is no index.
+                let others = [".git/refs/heads/index", "src/index"];
+                let all = names.into_iter().chain(others);
+                let mut changed: Vec<ChangedPath> = all
+                    .map(|name| written(contents, name, &index(2, 20, &[path])))
+                    .collect();
+                changed.push(ChangedPath {
+                    path: ".git/sharedindex.gone".into(),
+                    ..changed[0].clone()
+                });
+                let want = names.iter().filter(|_| in_repository);
+                let want: Vec<PathBuf> = want.map(|name| root.join(name)).collect();
+                let found = protected_among(&root, contents, None, &[], &changed);
+                assert_eq!(found, want, "{path}");
             }
-            let changed = changed.map(|path| ChangedPath {
-                path: path.into(),
-                breaks_paths: true,
-                is_link: false,
-            });
-            let want: &[&str] = if in_repository {
-                &[".git/index", "lib/.git/index"]
-            } else {
-                &[]
-            };
-            let want: Vec<PathBuf> = want.iter().map(|name| root.join(name)).collect();
-            assert_eq!(protected_among(&root, None, &[], &changed), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn protected_among_returns_a_worktree_of_another_repository() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = canonical(temp.path());
+        let own = root.join(".git").display().to_string();
+        for (named, is_found) in [
+            ("../..\n", false),
+            (&*own, false),
+            ("../../../other\n", true),
+            ("/other", true),
+        ] {
+            let name = ".git/worktrees/side/commondir";
+            let changed = [
+                written(&root, name, named.as_bytes()),
+                written(&root, ".git/refs/heads/worktrees/a/commondir", b"/other"),
+            ];
+            let want = is_found.then(|| root.join(name));
+            let found = protected_among(&root, &root, None, &[], &changed);
+            assert_eq!(found, Vec::from_iter(want), "{named}");
         }
     }
 

@@ -192,9 +192,10 @@ impl NameScan {
         });
         let mut index_bytes = MAX_INDEX_BYTES;
         let indexes = now.indexes.iter().filter(|(path, version)| {
+            let git_dir = path.parent().unwrap_or(path);
             self.indexes.get(*path) != Some(version)
                 && is_reported(path, version.kind, Some(version.changed))
-                && leads_into_repository(path, &mut index_bytes)
+                && leads_into_repository(path, git_dir, &mut index_bytes)
         });
         let mut changed: BTreeSet<PathBuf> = written
             .chain(missing)

@@ -12,7 +12,9 @@ impl ChangeStore {
     pub fn protected_in_trial(&self, store: &Store, held: &Changes) -> Option<Notice> {
         // A trial that cannot be read cannot be committed either.
         let (_, files) = store.show_all(self.session(), held.id).ok()?;
-        let protected = self.protected.among(Path::new(&held.root), &files);
+        let contents = store.held_directory(self.session(), held.id).ok()?;
+        let root = Path::new(&held.root);
+        let protected = self.protected.among(root, &contents, &files);
         let paths: Vec<String> = protected
             .iter()
             .map(|path| path.display().to_string())

@@ -14,10 +14,11 @@ pub struct ProtectedPaths {
 }
 
 impl ProtectedPaths {
-    /// Returns the protected paths that these changes touch in the workspace at `root`.
-    pub fn among(&self, root: &Path, files: &[FileChange]) -> Vec<PathBuf> {
+    /// Returns the protected paths that these changes touch in the workspace at `root`. The changed
+    /// files are below `contents`: `root`, or the directory of a trial.
+    pub fn among(&self, root: &Path, contents: &Path, files: &[FileChange]) -> Vec<PathBuf> {
         let changed: Vec<ChangedPath> = files.iter().flat_map(changed_paths).collect();
-        protected_among(root, self.home.as_deref(), &self.extra, &changed)
+        protected_among(root, contents, self.home.as_deref(), &self.extra, &changed)
     }
 }
 

@@ -299,7 +299,7 @@ impl ChangeSets {
     pub(super) fn protected_line(&self, id: ChangesId, changes: &Changes) -> String {
         let root = Path::new(&changes.root);
         let files = self.files(id).unwrap_or_default();
-        let named = self.store.protected.among(root, &files);
+        let named = self.store.protected.among(root, root, &files);
         let relative = |path: PathBuf| path.strip_prefix(root).map_or(path.clone(), Path::to_owned);
         let named: Vec<PathBuf> = named.into_iter().map(relative).collect();
         protected_text(&named).map_or_else(String::new, |line| format!("\n{line}"))
