@@ -315,9 +315,10 @@ mod tests {
                 written(&root, name, named.as_bytes()),
                 written(&root, ".git/refs/heads/worktrees/a/commondir", b"/other"),
             ];
-            let want = is_found.then(|| root.join(name));
+            let want = [root.join(name)];
+            let want = if is_found { &want[..] } else { &[] };
             let found = protected_among(&root, &root, None, &[], &changed);
-            assert_eq!(found, Vec::from_iter(want), "{named}");
+            assert_eq!(found, want, "{named}");
         }
     }
 
