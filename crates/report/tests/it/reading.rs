@@ -189,9 +189,9 @@ fn text_that_does_not_fit_its_box_says_so_and_unfolds() {
         const box = () => document.querySelector('.long');
         const cut = () => box().firstElementChild.scrollHeight > box().firstElementChild.clientHeight;
         const told = () => `${box().lastElementChild.textContent} ${cut()}`;
-        let tries = 0;
+        // A text is measured after a frame in which it is in view.
         const look = () => {
-            if (!box() && tries++ < 50) return setTimeout(look, 20);
+            if (!box()) return requestAnimationFrame(look);
             const seen = [document.querySelectorAll('.foot').length, document.querySelectorAll('#c2 .foot').length, told()];
             box().lastElementChild.click(); seen.push(told());
             box().lastElementChild.click(); seen.push(told(), box().firstElementChild.tabIndex);
