@@ -172,7 +172,7 @@ fn git_dir_named_by(link: &Path, tree: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the work tree that the configuration of a submodule's repository names.
-fn work_tree(git_dir: &Path) -> Option<PathBuf> {
+pub(super) fn work_tree(git_dir: &Path) -> Option<PathBuf> {
     let config = text(&git_dir.join("config"))?;
     let value = config.lines().find_map(|line| {
         let (name, value) = line.split_once('=')?;

@@ -3,7 +3,9 @@
 
 use super::paths::text;
 use agent_bash_os::read_regular;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The maximum number of bytes of all indexes that are read after a call.
 pub(super) const MAX_INDEX_BYTES: u64 = 64 << 20;
@@ -13,6 +15,17 @@ const HEADER_BYTES: usize = 12;
 
 /// The size of the first fields of an entry, which come from `stat`.
 const STAT_BYTES: usize = 40;
+
+/// The offset of an entry's mode.
+const MODE_OFFSET: usize = 24;
+
+/// The bits of a mode that are the type of a file, and the type of a submodule.
+const TYPE_BITS: usize = 0o170_000;
+const SUBMODULE_TYPE: usize = 0o160_000;
+
+/// The maximum number of submodules in an index, and the maximum length of their paths.
+const MAX_SUBMODULES: usize = 1000;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// This flag of an entry announces two more bytes of flags.
 const EXTENDED_FLAG: u16 = 0x4000;
@@ -37,12 +50,21 @@ pub(super) fn is_index_name(name: &str) -> bool {
 /// `remaining` bytes or is not an index counts as well, a missing one does not.
 pub(super) fn leads_into_repository(index: &Path, git_dir: &Path, remaining: &mut u64) -> bool {
     read_regular(index, *remaining + 1).is_some_and(|bytes| {
-        let Some(rest) = remaining.checked_sub(bytes.len() as u64) else {
-            return true;
-        };
-        *remaining = rest;
-        Index::leads_into_repository(&bytes, object_name_bytes(git_dir)).unwrap_or(true)
+        let index = Index::limited(&bytes, git_dir, remaining);
+        index.is_none_or(|index| index.leads_into_repository)
     })
+}
+
+/// Returns the paths of the submodules in an index. `None` for a missing file, one that is longer
+/// than `remaining` bytes or is not an index, and for too many submodules.
+pub(super) fn submodules(
+    index: &Path,
+    git_dir: &Path,
+    remaining: &mut u64,
+) -> Option<Vec<PathBuf>> {
+    let bytes = read_regular(index, *remaining + 1)?;
+    let submodules = Index::limited(&bytes, git_dir, remaining)?.submodules;
+    (submodules.len() <= MAX_SUBMODULES).then_some(submodules)
 }
 
 /// Returns the size of the object names of a repository, as its configuration says: that of SHA-1
@@ -62,11 +84,21 @@ struct Index<'a> {
     object_name_bytes: usize,
     /// The cost that is left.
     remaining: usize,
+    /// True if a path leads into a repository.
+    leads_into_repository: bool,
+    /// The paths of submodules, at most one more than [`MAX_SUBMODULES`].
+    submodules: Vec<PathBuf>,
 }
 
 impl<'a> Index<'a> {
+    /// Reads the index of `git_dir`, unless it has more than `remaining` bytes.
+    fn limited(bytes: &'a [u8], git_dir: &Path, remaining: &mut u64) -> Option<Self> {
+        *remaining = remaining.checked_sub(bytes.len() as u64)?;
+        Self::read(bytes, object_name_bytes(git_dir))
+    }
+
     /// Returns `None` if the bytes are no index with object names of this size, as git writes it.
-    fn leads_into_repository(bytes: &'a [u8], object_name_bytes: usize) -> Option<bool> {
+    fn read(bytes: &'a [u8], object_name_bytes: usize) -> Option<Self> {
         let version = number(bytes, 4)?;
         if !bytes.starts_with(b"DIRC") || !(2..=4).contains(&version) {
             return None;
@@ -76,18 +108,19 @@ impl<'a> Index<'a> {
             version,
             object_name_bytes,
             remaining: bytes.len().saturating_mul(MAX_COST),
+            leads_into_repository: false,
+            submodules: Vec::new(),
         };
-        let mut found = index.block_leads(HEADER_BYTES, number(bytes, 8)?)?;
+        index.read_block(HEADER_BYTES, number(bytes, 8)?)?;
         for (at, count) in index.blocks().unwrap_or_default() {
-            found |= index.block_leads(at, count)?;
+            index.read_block(at, count)?;
         }
-        Some(found)
+        Some(index)
     }
 
-    /// True if one of `count` entries at this offset leads into a repository.
-    fn block_leads(&mut self, mut at: usize, count: usize) -> Option<bool> {
+    /// Reads `count` entries at this offset.
+    fn read_block(&mut self, mut at: usize, count: usize) -> Option<()> {
         let mut path: Vec<u8> = Vec::new();
-        let mut found = false;
         for _ in 0..count {
             let entry = self.bytes.get(at..)?;
             let flags_at = STAT_BYTES + self.object_name_bytes;
@@ -120,11 +153,20 @@ impl<'a> Index<'a> {
             let is_within_name = start > 0 && path[start - 1] != b'/';
             let names = path[start..].split(|byte| *byte == b'/');
             let mut names = names.skip(usize::from(is_within_name));
-            found |= names.any(|name| name.eq_ignore_ascii_case(REPOSITORY_NAME));
+            self.leads_into_repository |=
+                names.any(|name| name.eq_ignore_ascii_case(REPOSITORY_NAME));
+            let is_submodule = number(entry, MODE_OFFSET)? & TYPE_BITS == SUBMODULE_TYPE;
+            // The kernel opens no longer path.
+            if is_submodule
+                && path.len() < MAX_PATH_BYTES
+                && self.submodules.len() <= MAX_SUBMODULES
+            {
+                self.submodules.push(OsStr::from_bytes(&path).into());
+            }
             let cost = path.len() - start + ENTRY_COST;
             self.remaining = self.remaining.checked_sub(cost)?;
         }
-        Some(found)
+        Some(())
     }
 
     /// Returns the offsets and sizes of the blocks in which git reads a large index on several
@@ -203,6 +245,24 @@ pub(super) mod tests {
         }
         bytes.resize(bytes.len() + size, 0);
         bytes
+    }
+
+    /// Makes the first entry of an index a submodule.
+    pub(in super::super) fn with_submodule(mut bytes: Vec<u8>) -> Vec<u8> {
+        let mode = 0o160_000_u32.to_be_bytes();
+        bytes[HEADER_BYTES + MODE_OFFSET..][..4].copy_from_slice(&mode);
+        bytes
+    }
+
+    #[test]
+    fn submodules_are_found_in_every_version_of_an_index() {
+        for version in 2..=4 {
+            let submodules = |bytes: &[u8]| Index::read(bytes, 20).map(|index| index.submodules);
+            let bytes = index(version, 20, &["lib", "src/a"]);
+            assert_eq!(submodules(&bytes), Some(Vec::new()), "{version}");
+            let bytes = with_submodule(bytes);
+            assert_eq!(submodules(&bytes), Some(vec!["lib".into()]), "{version}");
+        }
     }
 
     /// Writes an index into a repository with object names of this size.
@@ -291,7 +351,7 @@ pub(super) mod tests {
                 bytes.extend(u32::try_from(number).unwrap().to_be_bytes());
             }
             bytes.extend([0; 40]);
-            let found = Index::leads_into_repository(&bytes, 20);
+            let found = Index::read(&bytes, 20).map(|index| index.leads_into_repository);
             assert_eq!(found, Some(is_found), "{version} {at}");
         }
     }

@@ -9,15 +9,14 @@ use super::git_index::{MAX_INDEX_BYTES, leads_into_repository};
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_core::words;
-use repositories::{Repositories, is_git_directory};
+use repositories::{ListedSubmodules, Repositories, is_git_directory};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use version::{DIRECTORY_KIND, FileVersion, LINK_KIND, Time};
+use version::{DIRECTORY_KIND, FileVersion, LINK_KIND, Time, has_further_names};
 
 /// The maximum number of directories scanned before a call, and after it.
 const MAX_DIRECTORIES_BEFORE: usize = 600;
@@ -98,6 +97,8 @@ struct ScannedDirectory {
     /// True if git could treat the directory as a repository without a `.git`.
     is_bare: bool,
     is_cache: bool,
+    /// True if the directory has too many entries.
+    is_cut: bool,
     directories: Vec<OsString>,
 }
 
@@ -119,6 +120,8 @@ pub struct NameScan {
     files: BTreeMap<PathBuf, FileVersion>,
     /// The indexes of repositories. A changed one counts if it leads into a repository.
     indexes: BTreeMap<PathBuf, FileVersion>,
+    /// The submodules of the indexes that were read because the scan is not whole.
+    submodules: ListedSubmodules,
     /// True if the scan reached all directories.
     is_whole: bool,
 }
@@ -183,7 +186,7 @@ impl NameScan {
                 Some(directory) => {
                     own.max(FileVersion::at(directory).map(|version| version.changed))
                 }
-                None => own.or_else(|| nearest_existing(path).map(|version| version.changed)),
+                None => own.or_else(|| FileVersion::around(path).map(|version| version.changed)),
             };
             !now.files.contains_key(*path)
                 && is_other
@@ -305,7 +308,15 @@ impl NameScan {
             walk.visit(directory);
         }
         let queues = [&walk.git, &walk.near, &walk.far];
-        walk.now.is_whole = queues.iter().all(|queue| queue.is_empty());
+        let directories = &walk.now.directories;
+        walk.now.is_whole = queues.iter().all(|queue| queue.is_empty())
+            && !directories.values().any(|directory| directory.is_cut);
+        if !walk.now.is_whole {
+            // A git at the top enters submodules, wherever they are.
+            let is_scanned = |tree: &Path| directories.contains_key(tree);
+            let repositories = &mut walk.repositories;
+            walk.now.submodules = repositories.add_submodules(&self.submodules, is_scanned);
+        }
         let ScanWalk {
             mut now,
             repositories,
@@ -323,13 +334,6 @@ fn take(queue: &mut VecDeque<PendingDirectory>, remaining: &mut usize) -> Option
     let next = queue.pop_front()?;
     *remaining = rest;
     Some(next)
-}
-
-/// True for a file with several hard links. A mount protects one name of the file, so a call may
-/// have written the file by another name.
-fn has_further_names(path: &Path) -> bool {
-    let found = fs::symlink_metadata(path);
-    found.is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
 /// A directory to visit.
@@ -452,6 +456,7 @@ fn scan_directory(
         is_repository: false,
         is_bare: false,
         is_cache: false,
+        is_cut: false,
         directories: Vec::new(),
     };
     let mut repository_files: BTreeSet<OsString> = BTreeSet::new();
@@ -498,6 +503,7 @@ fn scan_directory(
             break;
         }
     }
+    found.is_cut = remaining == 0;
     let has = |name: &str| repository_files.contains(OsStr::new(name));
     found.is_bare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
     if found.counts_links() {
@@ -569,11 +575,6 @@ fn is_removal_reported(path: &Path, plan: &Plan) -> bool {
         }
         None => true,
     }
-}
-
-/// Returns the version of the nearest existing ancestor directory.
-fn nearest_existing(path: &Path) -> Option<FileVersion> {
-    path.ancestors().skip(1).find_map(FileVersion::at)
 }
 
 /// Returns the files at the top of these directories that the sandbox protects, including those

@@ -1,5 +1,5 @@
 use super::*;
-use crate::resolve::git_index::tests::index;
+use crate::resolve::git_index::tests::{index, with_submodule};
 use agent_bash_core::sandbox::WriteLevel;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
@@ -328,4 +328,67 @@ fn worktree_of_a_directory_that_is_no_repository_is_reported() {
     assert_eq!(planted, ["sub/.git", "other/worktrees/n/commondir"]);
     let gits = reported(&|_| {}, &|root| worktree(root, ".git"));
     assert_eq!(gits, [""; 0]);
+}
+
+/// Creates a repository without a configuration.
+fn repository(git_dir: &Path) {
+    for name in ["objects", "refs"] {
+        fs::create_dir_all(git_dir.join(name)).unwrap();
+    }
+    write(&git_dir.join("HEAD"), "ref: refs/heads/main\n");
+}
+
+/// A git at the top enters the submodules of its index. So it runs what their configuration names.
+#[test]
+fn submodules_that_the_scan_does_not_reach_are_compared() {
+    let many = |root: &Path| {
+        for number in 0..=MAX_DIRECTORIES_AFTER {
+            fs::create_dir(root.join(format!("many{number}"))).unwrap();
+        }
+    };
+    let nested = |root: &Path| repository(&root.join("far/a/b/.git"));
+    let change = |root: &Path| write(&root.join("far/a/b/.git/config"), "[core]\n");
+    let list = |root: &Path, path: &str| {
+        let index = with_submodule(index(2, 20, &[path]));
+        write(&root.join(".git/index"), index);
+    };
+    for (path, want) in [
+        ("far/a/b", &["far/a/b/.git/config"][..]),
+        ("far/other", &[]),
+    ] {
+        let users = |root: &Path| {
+            many(root);
+            nested(root);
+            list(root, path);
+        };
+        assert_eq!(reported(&users, &change), want, "{path}");
+    }
+    let all = |root: &Path| {
+        many(root);
+        nested(root);
+        list(root, "far/a/b");
+    };
+    assert_eq!(reported(&|_| {}, &all), ["far/a/b/.git"]);
+}
+
+#[test]
+fn very_many_modules_hide_no_other_repository() {
+    let modules = |root: &Path| {
+        for number in 0..250 {
+            write(&root.join(format!(".git/modules/{number}/HEAD")), "");
+        }
+    };
+    let change = |root: &Path| write(&root.join("lib/.git/hooks/post-checkout"), "");
+    let lib = |root: &Path| repository(&root.join("lib/.git"));
+    let both = |root: &Path| {
+        modules(root);
+        change(root);
+    };
+    let hook = "lib/.git/hooks/post-checkout";
+    assert_eq!(reported(&lib, &both), [".git/modules", hook]);
+    let users = |root: &Path| {
+        lib(root);
+        modules(root);
+    };
+    assert_eq!(reported(&users, &change), [hook]);
 }

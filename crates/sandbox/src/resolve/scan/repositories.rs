@@ -1,15 +1,16 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
-use super::super::git::{MAX_MODULE_DEPTH, STEP_FILES, WORKTREE_FILES};
-use super::super::git_index::is_index_name;
-use super::super::paths::{MAX_FILE_BYTES, text};
+use super::super::git::{MAX_MODULE_DEPTH, STEP_FILES, WORKTREE_FILES, work_tree};
+use super::super::git_index::{MAX_INDEX_BYTES, is_index_name, submodules};
+use super::super::paths::{MAX_FILE_BYTES, canonical, text};
 use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::read_regular;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files with configuration, and the file that names the directory of configuration and hooks.
 const READ_FILES: [&str; 6] = [
@@ -17,8 +18,15 @@ const READ_FILES: [&str; 6] = [
     "glab-cli/config.yml",
 ];
 
-/// The maximum number of repositories.
-const MAX_REPOSITORIES: usize = 200;
+/// The maximum number of repositories in the directories `modules` of others. The scan limits the
+/// number of the other repositories.
+const MAX_MODULES: usize = 200;
+
+/// The maximum number of trees with submodules that the scan has not reached.
+const MAX_TREES: usize = 2000;
+
+/// The submodules that indexes list, with the version of each index.
+pub(super) type ListedSubmodules = BTreeMap<PathBuf, (FileVersion, Arc<[PathBuf]>)>;
 
 /// The repositories of a scan.
 #[derive(Debug)]
@@ -29,6 +37,11 @@ pub(super) struct Repositories {
     trees: BTreeSet<PathBuf>,
     /// Git directories.
     directories: BTreeSet<PathBuf>,
+    /// The number of git directories that were found in `modules`.
+    modules: usize,
+    /// Indexes and directories `modules` that were not read completely. A call could hide changes
+    /// of repositories there, so they count.
+    incomplete: BTreeSet<PathBuf>,
 }
 
 impl Repositories {
@@ -37,38 +50,82 @@ impl Repositories {
             writable: plan.writable.clone(),
             trees: BTreeSet::new(),
             directories: BTreeSet::new(),
+            modules: 0,
+            incomplete: BTreeSet::new(),
         }
     }
 
     /// Adds a git directory, the git directories of its submodules, and its common directory.
     /// Linked worktrees have submodules of their own.
     pub(super) fn add(&mut self, directory: &Path) {
-        if self.directories.len() >= MAX_REPOSITORIES || !self.is_writable(directory) {
+        self.add_with_modules(directory);
+        if let Some(common) = referenced_directory(directory, "commondir", "") {
+            self.add_with_modules(&common);
+        }
+    }
+
+    fn add_with_modules(&mut self, directory: &Path) {
+        if !self.is_writable(directory) || !self.directories.insert(directory.to_owned()) {
             return;
         }
-        if self.directories.insert(directory.to_owned()) {
-            self.add_modules(&directory.join("modules"), MAX_MODULE_DEPTH);
-            for worktree in entries(&directory.join("worktrees")) {
-                self.add_modules(&worktree.join("modules"), MAX_MODULE_DEPTH);
-            }
-            if let Some(common) = referenced_directory(directory, "commondir", "") {
-                self.add(&common);
-            }
+        self.add_modules(&directory.join("modules"), MAX_MODULE_DEPTH);
+        for worktree in entries(&directory.join("worktrees")) {
+            self.add_modules(&worktree.join("modules"), MAX_MODULE_DEPTH);
         }
     }
 
     /// Adds the repository of a directory with a `.git`.
     pub(super) fn add_at(&mut self, tree: &Path) {
         self.trees.insert(tree.to_owned());
-        let git = tree.join(".git");
-        let git_dir = if git.is_file() {
-            referenced_directory(tree, ".git", "gitdir:")
-        } else {
-            fs::canonicalize(&git).ok().filter(|path| path.is_dir())
-        };
-        if let Some(directory) = git_dir {
+        if let Some(directory) = git_dir_at(tree) {
             self.add(&directory);
         }
+    }
+
+    /// Adds the submodules that the indexes of the repositories list, except those that the scan
+    /// has reached. `known` has the submodules of earlier versions of the indexes. Returns the
+    /// submodules of all indexes.
+    pub(super) fn add_submodules(
+        &mut self,
+        known: &ListedSubmodules,
+        is_scanned: impl Fn(&Path) -> bool,
+    ) -> ListedSubmodules {
+        let mut listed = ListedSubmodules::new();
+        let mut index_bytes = MAX_INDEX_BYTES;
+        // A call can write large indexes, so those of the outermost repositories are read first.
+        let mut first: Vec<PathBuf> = self.git_directories().collect();
+        first.sort_by_key(|it| (it.components().count(), !it.ends_with(".git")));
+        let mut pending = VecDeque::from(first);
+        while let Some(git_dir) = pending.pop_front() {
+            let Some(tree) = tree_of(&git_dir) else {
+                continue;
+            };
+            for (index, version) in indexes_in(&git_dir) {
+                let same = known.get(&index).filter(|(before, _)| *before == version);
+                let found = match same {
+                    Some((_, found)) => Some(Arc::clone(found)),
+                    None => submodules(&index, &git_dir, &mut index_bytes).map(Arc::from),
+                };
+                let Some(found) = found else {
+                    self.incomplete.insert(index);
+                    continue;
+                };
+                for submodule in found.iter().map(|path| tree.join(path)) {
+                    let is_absent = submodule.join(".git").symlink_metadata().is_err();
+                    if is_absent || is_scanned(&submodule) || self.trees.contains(&submodule) {
+                        continue;
+                    }
+                    if self.trees.len() >= MAX_TREES {
+                        self.incomplete.insert(index.clone());
+                        break;
+                    }
+                    self.add_at(&submodule);
+                    pending.extend(git_dir_at(&submodule));
+                }
+                listed.insert(index, (version, found));
+            }
+        }
+        listed
     }
 
     /// Returns the files that count.
@@ -125,19 +182,27 @@ impl Repositories {
                 files.insert(git, version);
             }
         }
+        for path in &self.incomplete {
+            let version = FileVersion::at(path).map(|version| match version.kind {
+                DIRECTORY_KIND => version.without_time(),
+                _ => version,
+            });
+            files.extend(version.map(|version| (path.clone(), version)));
+        }
         files
+    }
+
+    /// Returns all git directories, also those of linked worktrees.
+    fn git_directories(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let worktrees = self.directories.iter().map(|it| it.join("worktrees"));
+        let worktrees = worktrees.flat_map(|it| entries(&it));
+        self.directories.iter().cloned().chain(worktrees)
     }
 
     /// Returns the indexes of all repositories and their worktrees.
     pub(super) fn indexes(&self) -> BTreeMap<PathBuf, FileVersion> {
-        let worktrees = self.directories.iter().map(|it| it.join("worktrees"));
-        let worktrees = worktrees.flat_map(|it| entries(&it));
-        let directories = self.directories.iter().cloned().chain(worktrees);
-        let files = directories.flat_map(|it| fs::read_dir(it).into_iter().flatten().flatten());
-        let is_index = |file: &DirEntry| file.file_name().to_str().is_some_and(is_index_name);
-        let indexes = files.filter(is_index).map(|file| file.path());
-        let versions = indexes.filter_map(|path| FileVersion::at(&path).map(|it| (path, it)));
-        versions.collect()
+        let directories = self.git_directories();
+        directories.flat_map(|it| indexes_in(&it)).collect()
     }
 
     fn is_writable(&self, path: &Path) -> bool {
@@ -149,12 +214,46 @@ impl Repositories {
     fn add_modules(&mut self, directory: &Path, depth: usize) {
         for module in entries(directory) {
             if module.join("HEAD").exists() {
+                if self.modules == MAX_MODULES {
+                    self.incomplete.insert(directory.to_owned());
+                    return;
+                }
+                self.modules += 1;
                 self.add(&module);
             } else if depth > 0 && module.is_dir() && !module.is_symlink() {
                 self.add_modules(&module, depth - 1);
             }
         }
     }
+}
+
+/// Returns the git directory of a directory with a `.git`.
+fn git_dir_at(tree: &Path) -> Option<PathBuf> {
+    let git = tree.join(".git");
+    if git.is_file() {
+        return referenced_directory(tree, ".git", "gitdir:");
+    }
+    fs::canonicalize(&git).ok().filter(|path| path.is_dir())
+}
+
+/// Returns the tree of a git directory, also of a linked worktree's and a submodule's.
+fn tree_of(git_dir: &Path) -> Option<PathBuf> {
+    if git_dir.ends_with(".git") {
+        return git_dir.parent().map(Path::to_owned);
+    }
+    match text(&git_dir.join("gitdir")) {
+        Some(link) => git_dir.join(link.trim()).parent().map(canonical),
+        None => work_tree(git_dir),
+    }
+}
+
+/// Returns the indexes in a git directory.
+fn indexes_in(git_dir: &Path) -> Vec<(PathBuf, FileVersion)> {
+    let files = fs::read_dir(git_dir).into_iter().flatten().flatten();
+    let is_index = |file: &DirEntry| file.file_name().to_str().is_some_and(is_index_name);
+    let indexes = files.filter(is_index).map(|file| file.path());
+    let versions = indexes.filter_map(|path| FileVersion::at(&path).map(|it| (path, it)));
+    versions.collect()
 }
 
 /// Adds the files of a linked worktree. A worktree as git creates it has no such files, because all

@@ -32,6 +32,11 @@ impl FileVersion {
         }
     }
 
+    /// Returns the version of the nearest existing directory around a path.
+    pub(super) fn around(path: &Path) -> Option<Self> {
+        path.ancestors().skip(1).find_map(Self::at)
+    }
+
     pub(super) fn at(path: &Path) -> Option<Self> {
         fs::symlink_metadata(path)
             .ok()
@@ -53,4 +58,11 @@ impl FileVersion {
             ..self
         }
     }
+}
+
+/// True for a file with several hard links. A mount protects one name of the file, so a call may
+/// have written the file by another name.
+pub(super) fn has_further_names(path: &Path) -> bool {
+    let found = fs::symlink_metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
