@@ -1,7 +1,7 @@
 //! Finds the repository of a workspace, so that commits work, and the files in it that run programs
 //! outside the sandbox.
 
-use super::paths::{canonical, text};
+use super::paths::{canonical, entries, text};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,9 +90,7 @@ impl RepositoryPaths {
         let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         self.protected
             .extend(PROTECTED_FILES.map(|name| directory.join(name)));
-        if let Some(common) = text(&directory.join("commondir"))
-            && let Some(common) = referenced_directory(&directory, &common)
-        {
+        if let Some(common) = common_directory(&directory) {
             let names = PROTECTED_FILES.map(|name| common.join(name));
             self.protected.extend(names);
         }
@@ -167,7 +165,7 @@ impl OutsideRepository {
 }
 
 /// Returns the git directory that the `.git` file of a tree names.
-fn git_dir_named_by(link: &Path, tree: &Path) -> Option<PathBuf> {
+pub(super) fn git_dir_named_by(link: &Path, tree: &Path) -> Option<PathBuf> {
     referenced_directory(tree, text(link)?.strip_prefix("gitdir:")?)
 }
 
@@ -180,6 +178,11 @@ pub(super) fn work_tree(git_dir: &Path) -> Option<PathBuf> {
         is_worktree_setting.then(|| value.trim().trim_matches('"').to_owned())
     });
     referenced_directory(git_dir, &value?)
+}
+
+/// Returns the common directory that a git directory names.
+pub(super) fn common_directory(git_dir: &Path) -> Option<PathBuf> {
+    referenced_directory(git_dir, &text(&git_dir.join("commondir"))?)
 }
 
 /// Returns the existing directory that a git file names.
@@ -205,11 +208,4 @@ fn sets_strategy(options: &str) -> bool {
     let options = options.to_ascii_lowercase();
     let mut after = options.split("strategy").skip(1);
     after.any(|rest| !rest.starts_with("-option"))
-}
-
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return Vec::new();
-    };
-    entries.flatten().map(|entry| entry.path()).collect()
 }

@@ -14,6 +14,12 @@ pub(super) fn text(path: &Path) -> Option<String> {
     read_regular_text(path, MAX_FILE_BYTES)
 }
 
+/// Returns the paths of the entries of a directory; none if it cannot be listed.
+pub(super) fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
 /// Resolves links in the existing part of a path.
 pub(super) fn canonical(path: &Path) -> PathBuf {
     let real = |ancestor: &Path| {

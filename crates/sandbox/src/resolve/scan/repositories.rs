@@ -1,9 +1,11 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
-use super::super::git::{MAX_MODULE_DEPTH, STEP_FILES, WORKTREE_FILES, work_tree};
+use super::super::git::{
+    MAX_MODULE_DEPTH, STEP_FILES, WORKTREE_FILES, common_directory, git_dir_named_by, work_tree,
+};
 use super::super::git_index::{MAX_INDEX_BYTES, is_index_name, submodules};
-use super::super::paths::{MAX_FILE_BYTES, canonical, text};
+use super::super::paths::{MAX_FILE_BYTES, canonical, entries, text};
 use super::version::{DIRECTORY_KIND, FileVersion};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::read_regular;
@@ -59,7 +61,7 @@ impl Repositories {
     /// Linked worktrees have submodules of their own.
     pub(super) fn add(&mut self, directory: &Path) {
         self.add_with_modules(directory);
-        if let Some(common) = referenced_directory(directory, "commondir", "") {
+        if let Some(common) = common_directory(directory) {
             self.add_with_modules(&common);
         }
     }
@@ -231,7 +233,7 @@ impl Repositories {
 fn git_dir_at(tree: &Path) -> Option<PathBuf> {
     let git = tree.join(".git");
     if git.is_file() {
-        return referenced_directory(tree, ".git", "gitdir:");
+        return git_dir_named_by(&git, tree);
     }
     fs::canonicalize(&git).ok().filter(|path| path.is_dir())
 }
@@ -289,7 +291,7 @@ fn is_plain_worktree(git_dir: &Path) -> bool {
         .parent()
         .filter(|parent| parent.ends_with("worktrees"));
     let common = common.and_then(Path::parent);
-    let common_named = referenced_directory(git_dir, "commondir", "");
+    let common_named = common_directory(git_dir);
     common.is_some_and(is_git_directory)
         && common_named.as_deref() == common
         && git_dir.join("config.worktree").symlink_metadata().is_err()
@@ -297,7 +299,7 @@ fn is_plain_worktree(git_dir: &Path) -> bool {
 
 /// True if the `.git` of a tree is the file of a plain worktree.
 fn is_linked(tree: &Path) -> bool {
-    let git_dir = referenced_directory(tree, ".git", "gitdir:");
+    let git_dir = git_dir_named_by(&tree.join(".git"), tree);
     git_dir.is_some_and(|git_dir| is_plain_worktree(&git_dir))
 }
 
@@ -321,19 +323,6 @@ pub(super) fn is_git_directory(directory: &Path) -> bool {
                 || (text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
         }),
     };
-    let common =
-        referenced_directory(directory, "commondir", "").unwrap_or_else(|| directory.to_owned());
+    let common = common_directory(directory).unwrap_or_else(|| directory.to_owned());
     is_valid && common.join("objects").exists() && common.join("refs").exists()
-}
-
-/// Returns the existing directory that `file` in `directory` names after `label`.
-fn referenced_directory(directory: &Path, file: &str, label: &str) -> Option<PathBuf> {
-    let text = text(&directory.join(file))?;
-    let path = directory.join(text.strip_prefix(label)?.trim());
-    fs::canonicalize(path).ok().filter(|path| path.is_dir())
-}
-
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).collect()
 }
