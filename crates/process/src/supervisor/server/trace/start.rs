@@ -103,6 +103,7 @@ mod tests {
     use std::ffi::OsStr;
     use std::fs::{self, File};
     use std::path::{Path, PathBuf};
+    use std::sync::Arc;
     use std::time::Duration;
 
     fn started(script: &str, tracer_reuse: TracerReuse) -> (i32, Tracer) {
@@ -137,14 +138,21 @@ mod tests {
         waitpid(Pid::from_raw(pid), WaitOptions::empty()).unwrap();
     }
 
-    /// Waits until the process sleeps in this system call, or has ended. False after a minute.
+    /// Waits until this is true. False after a minute.
     #[expect(
         clippy::disallowed_methods,
         reason = "there is no runtime whose clock it could wait by"
     )]
-    fn waits_in(pid: i32, number: i64) -> bool {
+    fn soon(is_true: impl Fn() -> bool) -> bool {
         (0..6000).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
+            is_true()
+        })
+    }
+
+    /// Waits until the process sleeps in this system call, or has ended.
+    fn waits_in(pid: i32, number: i64) -> bool {
+        soon(|| {
             let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
             let is_within = call.starts_with(&format!("{number} "));
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -208,8 +216,11 @@ mod tests {
         };
         let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
         tracer.record(set.dir().to_owned(), None);
+        let shared_with_thread = Arc::downgrade(&tracer.has_survivors);
         let (pid, tracer) = started("true", TracerReuse::Same(Some(tracer)));
         reap(pid);
         assert_ne!(threads[3], tracer.thread.thread().id());
+        // The thread of the former tracer writes to its change set until it ends.
+        assert!(soon(|| shared_with_thread.strong_count() == 0));
     }
 }
