@@ -142,11 +142,9 @@ pub(super) fn end_by(number: i32) {
     };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     let _ = signal_hook::low_level::emulate_default_handler(number);
-    // `emulate_default_handler` knows only some signals; the others have no handlers in this
-    // process.
-    let own = rustix::process::getpid().as_raw_pid();
-    let sent = ProcessHandle::open(own).and_then(|own| own.signal(number));
-    if sent.is_ok() {
+    // `emulate_default_handler` knows only some signals; the others, such as the real-time ones,
+    // have no handlers in this process.
+    if signal_hook::low_level::raise(number).is_ok() {
         #[expect(
             clippy::disallowed_methods,
             reason = "this process ends here, without a runtime"
