@@ -150,9 +150,9 @@ pub(super) fn scripts(input: &Map<String, Value>) -> impl Iterator<Item = NamedF
     matching(input, SCRIPT_NAMES)
 }
 
-/// Returns the field of a tool's input that names the script's directory.
-pub(super) fn directory(input: &Map<String, Value>) -> Option<NamedField<'_>> {
-    matching(input, DIRECTORY_NAMES).find(|(_, value)| !value.is_null())
+/// Returns the fields of a tool's input that name the script's directory.
+pub(super) fn directories(input: &Map<String, Value>) -> impl Iterator<Item = NamedField<'_>> {
+    matching(input, DIRECTORY_NAMES).filter(|(_, value)| !value.is_null())
 }
 
 /// Returns the fields whose names, in lowercase without punctuation, are among `names`.
@@ -168,7 +168,8 @@ fn matching<'a>(
 /// for any other value.
 ///
 /// The entries of a list are also returned as one script, because they may share a heredoc. `args`
-/// are the words after the command, if another field holds them.
+/// are the words after the command, if another field holds them. A string is also returned as it
+/// is: an agent ignores `args` if its tool has none, and runs a string that encodes a list.
 pub(super) fn scripts_in_field(
     name: &str,
     value: &Value,
@@ -177,12 +178,15 @@ pub(super) fn scripts_in_field(
     match value {
         Value::String(text) if text.starts_with('[') && is_list(text) => {
             let list: Value = serde_json::from_str(text).ok()?;
-            scripts_in_field(name, &list, None)
+            let mut scripts = scripts_in_field(name, &list, None)?;
+            scripts.push(text.clone());
+            Some(scripts)
         }
-        Value::String(script) => Some(vec![match args.and_then(words) {
-            Some(words) if !words.is_empty() => format!("{script} {}", joined(words)),
-            _ => script.clone(),
-        }]),
+        Value::String(script) => {
+            let words = args.and_then(words).filter(|words| !words.is_empty());
+            let with_words = words.map(|words| format!("{script} {}", joined(words)));
+            Some(with_words.into_iter().chain([script.clone()]).collect())
+        }
         Value::Array(items) => {
             let program = items.first()?.as_str();
             let is_argv =

@@ -47,8 +47,9 @@ pub(super) struct HookCall {
     pub(super) scripts: Vec<String>,
     /// The conversation's directory; absolute.
     pub(super) conversation_cwd: PathBuf,
-    /// The scripts' working directory; absolute.
-    pub(super) cwd: PathBuf,
+    /// The directories in which the scripts may run, all of which are checked; absolute. An agent
+    /// ignores a field if its tool has none of this name, and uses the conversation's directory.
+    pub(super) directories: Vec<PathBuf>,
     /// The tool's input.
     input: Map<String, Value>,
     /// The input's field with the script; `None` if the script is not one whole field.
@@ -219,14 +220,18 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
     });
     let scripts = scripts.collect::<Result<Vec<_>, _>>()?;
     let conversation_cwd = conversation_cwd(fields, host)?;
-    let cwd = match string(call_fields::directory(&input))? {
-        Some(directory) => conversation_cwd.join(directory),
-        None => conversation_cwd.clone(),
-    };
+    let mut directories = Vec::new();
+    for field in call_fields::directories(&input) {
+        let directory = string(Some(field))?.filter(|path| !path.is_empty());
+        directories.extend(directory.map(|path| conversation_cwd.join(path)));
+    }
+    if !directories.contains(&conversation_cwd) {
+        directories.push(conversation_cwd.clone());
+    }
     Ok(Some(HookCall {
         scripts,
         conversation_cwd,
-        cwd,
+        directories,
         input,
         script_field,
         is_only_checked,

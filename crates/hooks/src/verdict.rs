@@ -48,35 +48,38 @@ pub(super) fn decide(
     // Agents do not report which shell they start; most use `$SHELL`.
     let users_shell = host.env.get(OsStr::new("SHELL"));
     let users_shell = users_shell.map_or(Dialect::Bash, Dialect::of_shell);
-    let context = Context {
-        cwd: call.cwd.clone(),
+    let contexts = call.directories.iter().map(|directory| Context {
+        cwd: directory.clone(),
         protected: host.protected(),
         home: host.home.clone(),
         dialect: users_shell,
         ..Context::new("/")
-    };
+    });
     let mut first_advice = None;
     let exceptions = host.state_dir();
     let exceptions = exceptions.map(|state| Exceptions::new(state, Arc::new(SystemClock::new())));
-    for text in &call.scripts {
-        let script = Script::read(text, &context);
-        let verdict = policy.decide(&script);
-        if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
-            let exceptions = exceptions
-                .as_ref()
-                .filter(|_| finding.check == Check::Safety);
-            if !exceptions.is_some_and(|all| all.consume_permission(text, &call.cwd, check)) {
-                let code = exceptions.and_then(|all| all.add(text, &call.cwd, finding, &host));
-                return Ok(HookDecision::Refuse(refusal(finding, code.as_deref())));
+    for context in contexts {
+        for text in &call.scripts {
+            let script = Script::read(text, &context);
+            let verdict = policy.decide(&script);
+            if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
+                let exceptions = exceptions
+                    .as_ref()
+                    .filter(|_| finding.check == Check::Safety);
+                let cwd = &context.cwd;
+                if !exceptions.is_some_and(|all| all.consume_permission(text, cwd, check)) {
+                    let code = exceptions.and_then(|all| all.add(text, cwd, finding, &host));
+                    return Ok(HookDecision::Refuse(refusal(finding, code.as_deref())));
+                }
             }
+            let rules = policy.safety.iter();
+            let notices = rules.flat_map(|rules| rule_advice(&script, rules));
+            let lines = notices.map(|notice| notice.text);
+            let lines = lines.reduce(|lines, line| lines + "\n" + &line);
+            let lines = lines.map(|text| visible::shown(&text).into_owned());
+            first_advice = first_advice.or(lines);
+            first_advice = first_advice.or_else(|| advice(&settings, &script, &policy.tools));
         }
-        let rules = policy.safety.iter();
-        let notices = rules.flat_map(|rules| rule_advice(&script, rules));
-        let lines = notices.map(|notice| notice.text);
-        let lines = lines.reduce(|lines, line| lines + "\n" + &line);
-        let lines = lines.map(|text| visible::shown(&text).into_owned());
-        first_advice = first_advice.or(lines);
-        first_advice = first_advice.or_else(|| advice(&settings, &script, &policy.tools));
     }
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
         return Ok(HookDecision::Refuse(SAFE_MODE_REFUSAL.to_owned()));

@@ -2,8 +2,8 @@
 //! [`JournalLevel::Full`] outputs. Unlike an audit log, a journal has a size limit and expires.
 //! [`History`] stores the commands that the user typed.
 //!
-//! Each process appends to its own file, `<state>/<session>/journal/<start>-<pid>.jsonl`: directory
-//! 0700, file 0600.
+//! Each process appends to its own file, `<state>/journal/<session>/<start>-<pid>.jsonl`: directory
+//! 0700, file 0600. Sandboxed calls cannot read `<state>/journal`.
 
 mod entry;
 mod history;
@@ -20,6 +20,7 @@ pub use recording::{JournalContents, Recording, recordings};
 pub use retention::{RetentionLimits, SweptJournals, sweep, sweep_when_due};
 pub use writer::{FULL_REASON, Journal, JournalOptions, MaskSecrets};
 
+/// The directory with the journals of all conversations, in the state directory.
 const DIRECTORY_NAME: &str = "journal";
 
 #[cfg(doctest)]

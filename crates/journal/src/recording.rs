@@ -59,8 +59,8 @@ enum JournalLine {
 pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     let sessions = match session {
         Some(name) => vec![name.to_owned()],
-        None => PrivateDir::open(state, &[])
-            .and_then(|state| state.directories())
+        None => PrivateDir::open(state, &[DIRECTORY_NAME])
+            .and_then(|all| all.directories())
             .unwrap_or_default(),
     };
     let mut found: Vec<Recording> = sessions
@@ -74,7 +74,7 @@ pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
 
 /// Returns the journals of one conversation, in any order.
 pub(crate) fn recordings_of(state: &Path, session: &str) -> Vec<Recording> {
-    let open = || PrivateDir::open(state, &[session, DIRECTORY_NAME]);
+    let open = || PrivateDir::open(state, &[DIRECTORY_NAME, session]);
     let names = open().and_then(|dir| dir.names()).unwrap_or_default();
     let recording = |name: String| {
         let started_at = Timestamp(

@@ -1,12 +1,13 @@
 //! Retention of journals: age and total size.
 
+use crate::DIRECTORY_NAME;
 use crate::recording::{Recording, recordings, recordings_of};
 use agent_bash_core::Timestamp;
 use agent_bash_os::{PrivateDir, SweepBounds, SweepProgress, Visit};
 use std::path::Path;
 use std::time::Duration;
 
-/// The file with the progress of the sweep, in the state directory.
+/// The file with the progress of the sweep, in the directory of all journals.
 const PROGRESS_FILE: &str = ".swept-journals";
 
 /// Time in milliseconds between two steps of the sweep.
@@ -56,7 +57,7 @@ pub fn sweep_when_due(state: &Path, limits: RetentionLimits, now: Timestamp) -> 
         interval: INTERVAL_MS,
         items: MAX_STEP_JOURNALS,
     };
-    let Ok(dir) = PrivateDir::open(state, &[]) else {
+    let Ok(dir) = PrivateDir::open(state, &[DIRECTORY_NAME]) else {
         return swept;
     };
     if !SweepProgress::read(&dir, PROGRESS_FILE).is_due(bounds) {

@@ -29,7 +29,7 @@ pub type MaskSecrets = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
 pub struct JournalOptions {
     /// The state directory.
     pub state: PathBuf,
-    /// The name of the conversation: one path component below `state`.
+    /// The name of the conversation: one path component.
     pub session: String,
     /// The amount of data that is recorded of a call.
     pub level: JournalLevel,
@@ -126,7 +126,7 @@ impl Journal {
     fn open(&self, first: Timestamp) -> io::Result<OpenJournal> {
         let dir = PrivateDir::create(
             &self.options.state,
-            &[&self.options.session, DIRECTORY_NAME],
+            &[DIRECTORY_NAME, &self.options.session],
         )?;
         if self.options.is_shared {
             return open_shared(dir, first);

@@ -95,7 +95,9 @@ impl Target {
 
     /// Returns an entry of a list of hosts that allows this target.
     pub fn entry(&self) -> String {
-        if DEFAULT_PORTS.contains(&self.port) {
+        // In a list, a name without a dot needs a port, because presets have such names.
+        let may_be_preset = matches!(&self.host, Host::Name(name) if !name.contains('.'));
+        if DEFAULT_PORTS.contains(&self.port) && !may_be_preset {
             self.host.to_string()
         } else {
             self.to_string()
@@ -335,6 +337,22 @@ mod tests {
             AllowedHosts::parse(&["ncm"]).unwrap_err().to_string(),
             "`ncm` is no host: a name without a dot needs a port, and no preset has this name"
         );
+    }
+
+    #[test]
+    fn entry_of_a_refused_target_allows_it() {
+        for (target, want) in [
+            ("a.com:443", "a.com"),
+            ("a.com:8443", "a.com:8443"),
+            ("nexus:80", "nexus:80"),
+            ("npm:443", "npm:443"),
+            ("10.0.0.5:80", "10.0.0.5"),
+            ("[::1]:443", "[::1]"),
+        ] {
+            let entry = Target::parse(target, None).unwrap().entry();
+            assert_eq!(entry, want);
+            assert!(allows(&[&entry], target), "{target}");
+        }
     }
 
     #[test]

@@ -253,7 +253,9 @@ fn state_directory_in_a_writable_directory_is_protected_or_refused() {
         let resolved = resolve(&wanted, &facts);
         let refused = matches!(resolved, Err(ResolveError::WritableState { .. }));
         assert_eq!(refused, is_refused, "{state} {level:?}: {resolved:?}");
-        for name in ["changes/cli", "history.jsonl", "targets/secret"] {
+        for name in [
+            "changes/cli", "history.jsonl", "journal/cli", "targets/secret",
+        ] {
             let path = canonical(&home.path.join(state)).join(name);
             let is_hidden = |it: &ResolvedSandbox| it.plan.hidden.hiding(&path).is_some();
             assert!(resolved.iter().all(is_hidden), "{state} {name}");

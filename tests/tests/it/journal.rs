@@ -144,7 +144,7 @@ fn unwritable_record_is_reported_and_calls_still_run() -> Result<()> {
     let world = World::new()?;
     let mut command = world.command(product::agent_bash()?);
     command.args(["env", "--json"]);
-    let blocker = state(&world).join("chat/journal");
+    let blocker = state(&world).join("journal/chat");
     std::fs::create_dir_all(blocker.parent().context("it has one")?)?;
     std::fs::write(&blocker, "a file where a directory should be")?;
     let results = serve(&world, None, &["echo on"])?;
@@ -154,6 +154,26 @@ fn unwritable_record_is_reported_and_calls_still_run() -> Result<()> {
         "{}",
         results[0]
     );
+    Ok(())
+}
+
+/// The record has what the user typed, also what is hidden from the model.
+#[test]
+fn sandboxed_call_cannot_read_the_record() -> Result<()> {
+    let world = World::new()?;
+    serve(&world, Some("full"), &["echo recorded"])?;
+    let script = format!("cat {}/journal/*/*", state(&world).display());
+    for (level, is_read) in [
+        ("off", true),
+        ("read_only", false),
+        ("workspace_write", false),
+    ] {
+        let ran = read(&world, &["run", "--sandbox", level, &script])?;
+        ensure!(
+            ran.stdout.contains("echo recorded") == is_read,
+            "{level} {ran:?}"
+        );
+    }
     Ok(())
 }
 

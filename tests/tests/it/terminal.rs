@@ -158,3 +158,36 @@ fn program_in_a_sandbox_leaves_no_process_on_the_terminal() -> anyhow::Result<()
     product::run(kill, None)?;
     Ok(())
 }
+
+/// A process of the program can join the process group of the user's shell. The supervisor ends the
+/// process, and not the group.
+#[test]
+fn program_in_a_sandbox_does_not_end_the_shell_whose_group_it_joins() -> anyhow::Result<()> {
+    let world = World::new()?;
+    // With `-m`, the program has another process group than the shell.
+    let shell = "set -m\nread -r _ _ _ _ group _ </proc/$$/stat\n\
+                 \"$1\" sandbox run -- perl join.pl $group\necho shell continues\n";
+    let join = "my $group = shift;\n\
+                unless (fork) {\n\
+                    setpgrp(0, $group);\n\
+                    open(my $file, '>', 'joining');\n\
+                    print $file \"$$ \" . ($group == getpgrp);\n\
+                    close $file;\n\
+                    rename 'joining', 'joined';\n\
+                    sleep 300;\n\
+                }\n\
+                select(undef, undef, undef, 0.01) until -e 'joined';\n";
+    for (name, text) in [("shell.sh", shell), ("join.pl", join)] {
+        std::fs::write(world.cwd().join(name), text)?;
+    }
+    let mut command = world.command("script");
+    let words = format!("bash shell.sh {}", product::agent_bash()?.display());
+    command.args(["-qec", &words, "/dev/null"]);
+    let ran = product::run(command, None)?;
+    let joined = std::fs::read_to_string(world.cwd().join("joined"))?;
+    let (pid, is_in_group) = joined.split_once(' ').unwrap_or_default();
+    ensure!(is_in_group == "1", "{joined} {ran:?}");
+    ensure!(ran.stdout.contains("shell continues"), "{ran:?}");
+    ensure!(!Path::new("/proc").join(pid).exists(), "{ran:?}");
+    Ok(())
+}

@@ -173,14 +173,15 @@ fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], outcome: &mut CleanOu
 
 /// Returns the names of all sessions below the state directory.
 fn sessions(start: &StartContext) -> BTreeSet<String> {
-    let entries = start.host.state_dir().map(std::fs::read_dir);
-    let Some(Ok(entries)) = entries else {
+    let Some(state) = start.host.state_dir() else {
         return BTreeSet::new();
     };
+    let entries = std::fs::read_dir(&state).into_iter().flatten().flatten();
+    let recorded = recordings(&state, None).into_iter();
     entries
-        .flatten()
         .filter(|entry| entry.path().is_dir())
         .filter_map(|entry| entry.file_name().into_string().ok())
+        .chain(recorded.map(|record| record.session))
         .collect()
 }
 

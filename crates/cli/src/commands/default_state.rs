@@ -75,7 +75,9 @@ fn conversation(start: &StartContext) -> Option<String> {
     let state = start.host.state_dir()?;
     let caller = conversation_of(&start.host.env);
     let caller = caller.map(|caller| format!("{}-{}", caller.agent, caller.id));
-    if let Some(caller) = caller.filter(|caller| state.join(caller).is_dir()) {
+    let is_stored =
+        |name: &String| state.join(name).is_dir() || !recordings(&state, Some(name)).is_empty();
+    if let Some(caller) = caller.filter(is_stored) {
         return Some(caller);
     }
     let cwd = &start.host.cwd;

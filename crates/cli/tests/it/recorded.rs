@@ -34,7 +34,7 @@ fn run_in_work(home: &Home, words: &[&str]) {
 
 /// Returns the record files of a session, oldest first.
 fn files(home: &Home, session: &str) -> Vec<PathBuf> {
-    let directory = home.path().join("state").join(session).join("journal");
+    let directory = home.path().join("state/journal").join(session);
     let entries = fs::read_dir(directory).expect("records");
     let mut files: Vec<_> = entries.map(|entry| entry.expect("one").path()).collect();
     files.sort();

@@ -82,7 +82,12 @@ fn any_tool_with_a_script_is_checked() {
             "create_and_run_task",
             json!({"task": {"label": "a", "command": "git", "args": ["push", "-f"]}}),
         ),
-        // VS Code ignores fields that its tools do not have.
+        // An agent ignores fields that its tools do not have, and bash runs any text.
+        (
+            "Bash",
+            json!({"command": "git push -f", "args": ["--dry-run"]}),
+        ),
+        ("Bash", json!({"command": "[\"true\", \"$(git push -f)\"]"})),
         (
             "create_and_run_task",
             json!({"command": "ls", "task": {"command": "git push -f"}}),
@@ -102,6 +107,25 @@ fn any_tool_with_a_script_is_checked() {
             !refused(tool, serde_json::from_str(&harmless).unwrap()),
             "{tool} {harmless}"
         );
+    }
+}
+
+/// An agent ignores the field for a directory if its tool has none of this name.
+#[test]
+fn command_is_checked_in_each_directory_that_a_call_names() {
+    let (name, captured) = CAPTURED_CALLS[2];
+    let mut call = call(captured, "rm -rf u");
+    for (conversation, dir_path, cwd, is_refused) in [
+        ("/home/u/work", "build", "/home/u", false),
+        ("/home", "/home/u/work", "/home/u", true),
+        ("/home/u/work", "/home", "/home/u", true),
+        ("/home/u/work", "build", "/home", true),
+    ] {
+        call["cwd"] = conversation.into();
+        call["tool_input"]["dir_path"] = dir_path.into();
+        call["tool_input"]["cwd"] = cwd.into();
+        let answer = answer_to_call(agent(name), &call, &host(&[]));
+        assert_eq!(is_silent(&answer), !is_refused, "{call}");
     }
 }
 

@@ -51,7 +51,7 @@ fn entry(command: &str) -> JournalEntry {
 }
 
 fn only_file(state: &Path) -> PathBuf {
-    let mut files = fs::read_dir(state.join(SESSION).join("journal")).unwrap();
+    let mut files = fs::read_dir(state.join("journal").join(SESSION)).unwrap();
     let file = files.next().unwrap().unwrap().path();
     assert!(files.next().is_none());
     file
@@ -221,7 +221,7 @@ fn damaged_lines_are_counted_and_skipped() {
 #[test]
 fn sweep_removes_old_and_excess_journals_but_not_live_ones() {
     let state = tempfile::tempdir().unwrap();
-    let dir = state.path().join(SESSION).join("journal");
+    let dir = state.path().join("journal").join(SESSION);
     let journal = Journal::new(options(state.path(), JournalLevel::Full));
     journal.record(&entry("x")).unwrap();
     let mine = only_file(state.path());
@@ -267,7 +267,7 @@ fn step_looks_at_some_journals_and_the_last_one_enforces_the_size() {
     let state = tempfile::tempdir().unwrap();
     let now = std::time::SystemTime::now();
     for number in 0..SESSIONS {
-        let dir = state.path().join(format!("{number:04}/journal"));
+        let dir = state.path().join(format!("journal/{number:04}"));
         fs::create_dir_all(&dir).unwrap();
         let path = dir.join(format!("{number:014}-1.jsonl"));
         fs::write(&path, vec![b'\n'; 10]).unwrap();

@@ -138,7 +138,7 @@ fn prepare(in_session: bool) -> io::Result<CallProcesses> {
     Ok(CallProcesses::Descendants {
         children,
         excluded: BTreeSet::new(),
-        foreign_group: None,
+        foreign_session: None,
     })
 }
 

@@ -35,8 +35,9 @@ pub(super) enum CallProcesses {
         children: UnixStream,
         /// Processes of jobs, which are not members.
         excluded: BTreeSet<i32>,
-        /// A process group that also contains processes outside the tree.
-        foreign_group: Option<i32>,
+        /// A process session that also contains processes outside the tree. A member can join any
+        /// process group of that session, such as the group of the user's shell.
+        foreign_session: Option<i32>,
     },
     /// The processes are found by marks, because the supervisor is a thread of the host.
     Marked(MarkedProcesses),
@@ -85,10 +86,15 @@ impl CallProcesses {
         }
     }
 
-    /// Records that this process group has other members, so that it is not signalled as a whole.
-    pub(super) fn share_group(&mut self, group: i32) {
-        if let Self::Descendants { foreign_group, .. } = self {
-            *foreign_group = Some(group);
+    /// Records that the members are in the process session of the host, so that no process group of
+    /// that session is signalled as a whole.
+    pub(super) fn share_session(&mut self) {
+        if let Self::Descendants {
+            foreign_session, ..
+        } = self
+        {
+            // As in `/proc`, 0 if the leader is outside this PID namespace.
+            *foreign_session = Some(nix::unistd::getsid(None).map_or(0, nix::unistd::Pid::as_raw));
         }
     }
 
@@ -105,9 +111,9 @@ impl CallProcesses {
         match self {
             Self::Descendants {
                 excluded,
-                foreign_group,
+                foreign_session,
                 ..
-            } => *foreign_group != Some(group) && has_no_excluded_member(group, excluded),
+            } => foreign_session.is_none() && has_no_excluded_member(group, excluded),
             Self::Marked(_) => true,
         }
     }
@@ -166,9 +172,9 @@ impl CallProcesses {
         match self {
             Self::Descendants {
                 excluded,
-                foreign_group,
+                foreign_session,
                 ..
-            } => kill_children(excluded, *foreign_group),
+            } => kill_children(excluded, *foreign_session),
             Self::Marked(_) => self.send_to_all(shell, Signal::KILL),
         }
     }
@@ -283,8 +289,8 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOut
 
 /// Sends SIGKILL to every direct child and its process group. Their children are then reparented to
 /// this process and killed in the next round, like processes that are forked meanwhile. Excluded
-/// processes and other members of `foreign_group` are not signalled.
-fn kill_children(excluded: &BTreeSet<i32>, foreign_group: Option<i32>) {
+/// processes and other members of `foreign_session` are not signalled.
+fn kill_children(excluded: &BTreeSet<i32>, foreign_session: Option<i32>) {
     let own_group = own_process_group().map_or(0, Pid::as_raw_pid);
     let mut groups = BTreeSet::new();
     let children = proc_scan::children(own_pid());
@@ -293,7 +299,7 @@ fn kill_children(excluded: &BTreeSet<i32>, foreign_group: Option<i32>) {
             continue;
         };
         if process.group != own_group
-            && Some(process.group) != foreign_group
+            && Some(process.session) != foreign_session
             && groups.insert(process.group)
             && has_no_excluded_member(process.group, excluded)
             && let Some(group) = Pid::from_raw(process.group)

@@ -213,7 +213,7 @@ impl Server {
         else {
             return not_started(INCOMPLETE_ORDER);
         };
-        self.tree.share_group(start.group);
+        self.tree.share_session();
         let launched = launch_directly(start, inherited, network, &self.passed_on);
         let reply = self.begin(&start.start, launched);
         for descriptor in self.passed_on.descriptors.drain(..) {
