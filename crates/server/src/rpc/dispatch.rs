@@ -85,6 +85,7 @@ pub(super) fn check_protocol(hello: &Hello) -> Result<(), ErrorReply> {
 }
 
 /// A request that is being served.
+#[derive(Clone)]
 pub(super) struct ServedRequest {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Conversation>,
