@@ -3,7 +3,7 @@
 
 use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError, JobState, Jobs};
-use agent_bash_core::{Cancel, JobId, Survivor};
+use agent_bash_core::{Cancel, JobId, Survivor, or_never};
 use agent_bash_process::supervisor::{JobClient, JobKilled};
 use agent_bash_process::{Leftovers, ProcessIdentity};
 use rustix::process::Signal;
@@ -55,12 +55,7 @@ impl Jobs {
         cancel: &Cancel,
     ) -> Result<WaitOutcome, JobError> {
         let clock = &self.options.clock;
-        let limit = async {
-            match deadline {
-                Some(deadline) => clock.sleep(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
+        let limit = or_never(deadline.map(|deadline| clock.sleep(deadline)));
         tokio::pin!(limit);
         let mut last: Option<JobFiles> = None;
         loop {
