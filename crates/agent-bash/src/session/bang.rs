@@ -11,7 +11,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, Caller, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits,
-    Request, RequestError, SessionName, Shell, ShellChoice, Status, ToolResult,
+    Request, RequestError, SessionName, Shell, ShellChoice, Status, Streams, ToolResult,
 };
 use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
 use agent_bash_process::resolve_shell;
