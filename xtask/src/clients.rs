@@ -59,14 +59,14 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
     }
     model.add_call_options()?;
     Ok(vec![
-        Generated {
-            path: "clients/python/src/agent_bash/_types.py",
-            text: python::module(&model),
-        },
-        Generated {
-            path: "clients/typescript/src/types.ts",
-            text: typescript::module(&model),
-        },
+        (
+            "clients/python/src/agent_bash/_types.py",
+            python::module(&model),
+        ),
+        (
+            "clients/typescript/src/types.ts",
+            typescript::module(&model),
+        ),
     ])
 }
 

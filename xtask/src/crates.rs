@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The tables of `xtask/crates.toml`.
 #[derive(Debug, Deserialize)]
@@ -15,20 +15,20 @@ pub(crate) struct CrateTables {
     pub(crate) reasons: BTreeMap<String, String>,
 }
 
-/// A crate and its allowed dependencies.
+/// A crate and its dependencies: the allowed ones in the table, or those in a manifest.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Crate {
     pub(crate) package: String,
     /// Crates of this workspace.
     #[serde(default)]
-    pub(crate) workspace: Vec<String>,
+    pub(crate) workspace: BTreeSet<String>,
     /// Crates from the registry. Dev-dependencies are not restricted.
     #[serde(default)]
-    pub(crate) third_party: Vec<String>,
+    pub(crate) third_party: BTreeSet<String>,
     /// Crates of this workspace that only tests, examples and benches use.
     #[serde(default)]
-    pub(crate) dev_workspace: Vec<String>,
+    pub(crate) dev_workspace: BTreeSet<String>,
 }
 
 /// Returns the tables of the file.

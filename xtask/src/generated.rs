@@ -33,7 +33,7 @@ fn files(tree: &Tree) -> Result<Vec<Generated>> {
     let output = || SchemaSettings::draft2020_12().for_serialize();
     let rpc_request = schema::<RpcRequest>(input())?;
     let rpc_data = schema::<DataByCommand>(output())?;
-    let files = [
+    Ok(vec![
         (
             "docs/schema/request.schema.json",
             schema::<Request>(input())?,
@@ -85,9 +85,7 @@ fn files(tree: &Tree) -> Result<Vec<Generated>> {
         ),
         ("docs/generated/sentences.txt", sentences::page(tree)?),
         ("docs/generated/tui-keys.md", keys_page::page()),
-    ];
-    let files = files.into_iter();
-    Ok(files.map(|(path, text)| Generated { path, text }).collect())
+    ])
 }
 
 /// Returns the schema of `T`. `settings` state whether `T` is an input (deserialised) or an output

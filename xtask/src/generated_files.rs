@@ -4,24 +4,19 @@ use crate::{Tree, say};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// A file and its expected contents.
-pub(crate) struct Generated {
-    /// The path from the root.
-    pub(crate) path: &'static str,
-    pub(crate) text: String,
-}
+/// A file's path from the root, and its expected contents.
+pub(crate) type Generated = (&'static str, String);
 
 /// Writes the files that are missing or different.
 pub(crate) fn write_files(tree: &Tree, files: &[Generated]) -> Result<()> {
-    for file in files {
-        if !is_fresh(&tree.root, file) {
-            let path = tree.root.join(file.path);
-            if let Some(directory) = path.parent() {
-                std::fs::create_dir_all(directory)?;
-            }
-            std::fs::write(&path, &file.text).with_context(|| format!("writing {}", file.path))?;
-            say(&format!("wrote {}", file.path));
+    for file in files.iter().filter(|file| !is_fresh(&tree.root, file)) {
+        let (name, text) = file;
+        let path = tree.root.join(name);
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory)?;
         }
+        std::fs::write(&path, text).with_context(|| format!("writing {name}"))?;
+        say(&format!("wrote {name}"));
     }
     Ok(())
 }
@@ -32,7 +27,7 @@ pub(crate) fn check_files(tree: &Tree, files: &[Generated], writer: &str) -> Res
     let stale: Vec<&str> = files
         .iter()
         .filter(|file| !is_fresh(&tree.root, file))
-        .map(|file| file.path)
+        .map(|(path, _)| *path)
         .collect();
     if stale.is_empty() {
         return Ok(());
@@ -43,8 +38,8 @@ pub(crate) fn check_files(tree: &Tree, files: &[Generated], writer: &str) -> Res
     );
 }
 
-fn is_fresh(root: &Path, file: &Generated) -> bool {
-    std::fs::read_to_string(root.join(file.path)).is_ok_and(|text| text == file.text)
+fn is_fresh(root: &Path, (path, text): &Generated) -> bool {
+    std::fs::read_to_string(root.join(path)).is_ok_and(|found| found == *text)
 }
 
 #[cfg(test)]
@@ -54,10 +49,7 @@ mod tests {
     #[test]
     fn missing_or_different_file_is_stale() {
         let directory = tempfile::tempdir().unwrap();
-        let file = Generated {
-            path: "a.txt",
-            text: "new".to_owned(),
-        };
+        let file = ("a.txt", "new".to_owned());
         assert!(!is_fresh(directory.path(), &file));
         std::fs::write(directory.path().join("a.txt"), "old").unwrap();
         assert!(!is_fresh(directory.path(), &file));

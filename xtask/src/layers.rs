@@ -8,7 +8,6 @@ use crate::crates::{self, Crate};
 use crate::{Tree, circles, no_arguments, say};
 use anyhow::{Result, ensure};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// `cargo xtask layers`.
@@ -46,16 +45,8 @@ pub(crate) fn metadata_command(tree: &Tree) -> MetadataCommand {
     command
 }
 
-/// The dependencies of one manifest.
-struct Manifest {
-    package: String,
-    workspace: BTreeSet<String>,
-    third_party: BTreeSet<String>,
-    /// Workspace crates that only tests, examples and benches use.
-    dev_workspace: BTreeSet<String>,
-}
-
-fn edges(metadata: &Metadata) -> Vec<Manifest> {
+/// Returns the dependencies of each manifest.
+fn edges(metadata: &Metadata) -> Vec<Crate> {
     metadata
         .workspace_packages()
         .iter()
@@ -69,7 +60,7 @@ fn edges(metadata: &Metadata) -> Vec<Manifest> {
                     .map(|dependency| dependency.name.clone())
                     .collect()
             };
-            Manifest {
+            Crate {
                 package: package.name.to_string(),
                 workspace: dependencies(true, false),
                 third_party: dependencies(false, false),
@@ -80,7 +71,7 @@ fn edges(metadata: &Metadata) -> Vec<Manifest> {
 }
 
 /// Returns a sentence for each difference between the manifests and the table.
-fn faults(manifests: &[Manifest], table: &[Crate]) -> Vec<String> {
+fn faults(manifests: &[Crate], table: &[Crate]) -> Vec<String> {
     let mut faults = Vec::new();
     for manifest in manifests {
         let package = &manifest.package;
@@ -96,12 +87,12 @@ fn faults(manifests: &[Manifest], table: &[Crate]) -> Vec<String> {
             ),
         ];
         for (kind, named, allowed) in kinds {
-            for name in named.iter().filter(|name| !allowed.contains(name)) {
+            for name in named.difference(allowed) {
                 faults.push(format!(
                     "`{package}` names the {kind} `{name}`, which its row in xtask/crates.toml does not allow"
                 ));
             }
-            for name in allowed.iter().filter(|name| !named.contains(*name)) {
+            for name in allowed.difference(named) {
                 faults.push(format!(
                     "the row of `{package}` allows the {kind} `{name}`, which it does not name: remove it from the row"
                 ));
@@ -126,12 +117,9 @@ fn faults(manifests: &[Manifest], table: &[Crate]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn set(names: &[&str]) -> BTreeSet<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
-    }
-
-    fn manifest(package: &str, workspace: &[&str], third_party: &[&str]) -> Manifest {
-        Manifest {
+    fn manifest(package: &str, workspace: &[&str], third_party: &[&str]) -> Crate {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Crate {
             package: package.to_owned(),
             workspace: set(workspace),
             third_party: set(third_party),
@@ -139,19 +127,11 @@ mod tests {
         }
     }
 
-    fn table() -> Vec<Crate> {
-        let rows = [
-            ("low", vec![], vec!["serde"]),
-            ("high", vec!["low"], vec![]),
-        ];
-        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-        rows.map(|(package, workspace, third_party)| Crate {
-            package: package.to_owned(),
-            workspace: owned(workspace),
-            third_party: owned(third_party),
-            dev_workspace: Vec::new(),
-        })
-        .into()
+    fn table() -> [Crate; 2] {
+        [
+            manifest("low", &[], &["serde"]),
+            manifest("high", &["low"], &[]),
+        ]
     }
 
     #[test]
@@ -164,7 +144,7 @@ mod tests {
         let low = || manifest("low", &[], &["serde"]);
         let high = || manifest("high", &["low"], &[]);
         let cases = [
-            (vec![low(), high()], None),
+            (table().into(), None),
             (
                 vec![manifest("low", &["high"], &["serde"]), high()],
                 Some("`low` names the workspace crate `high`"),
@@ -198,7 +178,7 @@ mod tests {
     #[test]
     fn dev_dependency_outside_of_table_is_a_fault() {
         let mut low = manifest("low", &[], &["serde"]);
-        low.dev_workspace = set(&["high"]);
+        low.dev_workspace.insert("high".to_owned());
         let found = faults(&[low, manifest("high", &["low"], &[])], &table());
         assert!(
             found[0].contains("workspace crate for tests `high`"),

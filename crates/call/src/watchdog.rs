@@ -5,7 +5,7 @@
 //! The host itself may be stopped or scheduled late. A command that ended meanwhile ended within
 //! its limit, so the watchdog checks for an unread event before it terminates a command.
 
-use agent_bash_core::{Cancel, Clock, RunSpec};
+use agent_bash_core::{Cancel, Clock, RunSpec, or_never};
 use agent_bash_process::supervisor::OrderSender;
 use std::io;
 use std::pin::Pin;
@@ -133,18 +133,8 @@ impl Watchdog {
         let watched = ender.clone();
         let watch = Box::pin(async move {
             let clock = &*watched.clock;
-            let limit = async {
-                match timeout {
-                    Some(timeout) => clock.sleep(timeout).await,
-                    None => std::future::pending().await,
-                }
-            };
-            let killed = async {
-                match &watched.kill {
-                    Some(kill) => kill.cancelled().await,
-                    None => std::future::pending().await,
-                }
-            };
+            let limit = or_never(timeout.map(|timeout| clock.sleep(timeout)));
+            let killed = or_never(watched.kill.as_ref().map(Cancel::cancelled));
             let reason = tokio::select! {
                 biased;
                 () = killed => EndReason::Kill,

@@ -88,10 +88,7 @@ impl StartContext {
 
     /// Returns `dir` resolved against our directory. The pipeline checks whether it exists.
     pub(crate) fn cwd(&self, dir: Option<&Path>) -> PathBuf {
-        match dir {
-            Some(dir) => self.host.cwd.join(dir),
-            None => self.host.cwd.clone(),
-        }
+        dir.map_or_else(|| self.host.cwd.clone(), |dir| self.host.cwd.join(dir))
     }
 }
 

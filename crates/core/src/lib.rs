@@ -28,6 +28,7 @@ mod mask;
 mod not_started;
 mod notice;
 mod observed;
+mod or_never;
 pub mod os_text;
 mod parse;
 mod policy_findings;
@@ -71,6 +72,7 @@ pub use mask::{
 pub use not_started::NotStarted;
 pub use notice::{LimitKind, Notice, NoticeKind};
 pub use observed::{Holder, Stage, Survivor, listed, listens_on};
+pub use or_never::or_never;
 pub use parse::{Parsed, RequestError, parse_request};
 pub use policy_findings::{Findings, PolicyFindings};
 pub use profile::{

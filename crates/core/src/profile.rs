@@ -271,9 +271,8 @@ impl Truncation {
     /// one window.
     pub fn longest(self) -> usize {
         match self {
-            Self::Tail { bytes } | Self::Head { bytes, .. } => bytes,
-            Self::Middle { max, .. } => 2 * max,
-            Self::HeadTail { max_bytes, .. } => 2 * max_bytes,
+            Self::Tail { .. } | Self::Head { .. } => self.max_bytes(),
+            Self::Middle { .. } | Self::HeadTail { .. } => 2 * self.max_bytes(),
         }
     }
 

@@ -9,7 +9,7 @@ mod recent;
 
 use agent_bash::core::{
     Cancel, Clock, ConsumerFlow, Executor, MASK_CONTEXT_BYTES, MaskedPart, OutputConsumer,
-    OutputMask, StreamId, Window, lock, masked_part, whole_characters,
+    OutputMask, StreamId, Window, lock, masked_part, or_never, whole_characters,
 };
 use agent_bash::in_order::poll_once;
 use agent_bash::pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
@@ -279,12 +279,7 @@ impl RunningCall {
         limit: Option<Duration>,
         cancel: &Cancel,
     ) -> WaitOutcome {
-        let limit = async {
-            match limit {
-                Some(limit) => clock.sleep(limit).await,
-                None => std::future::pending().await,
-            }
-        };
+        let limit = or_never(limit.map(|limit| clock.sleep(limit)));
         tokio::select! {
             biased;
             finished_call = self.ended() => WaitOutcome::Ended(finished_call),

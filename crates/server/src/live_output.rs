@@ -19,9 +19,9 @@ pub(crate) trait UpdateSender: Send {
     fn send(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `work`, which feeds and ends `live`. Passes the updates to `sender` one at a time. All
-/// updates are sent when this function returns. If the client does not read, `work` still
-/// continues.
+/// Runs `work`, which feeds `live`, and then ends `live`. Passes the updates to `sender` one at a
+/// time. All updates are sent when this function returns. If the client does not read, `work`
+/// still continues.
 pub(crate) async fn run_with_updates<T>(
     work: impl Future<Output = T>,
     live: &LiveUpdates,
@@ -34,6 +34,7 @@ pub(crate) async fn run_with_updates<T>(
         let update = tokio::select! {
             biased;
             result = &mut work, if done.is_none() => {
+                live.end();
                 done = Some(result);
                 continue;
             }
@@ -44,7 +45,10 @@ pub(crate) async fn run_with_updates<T>(
         loop {
             tokio::select! {
                 biased;
-                result = &mut work, if done.is_none() => done = Some(result),
+                result = &mut work, if done.is_none() => {
+                    live.end();
+                    done = Some(result);
+                }
                 () = &mut sending => break,
             }
         }
@@ -81,7 +85,6 @@ mod tests {
                 live.push(part.as_bytes());
                 tokio::task::yield_now().await;
             }
-            live.end();
             7
         };
         assert_eq!(run_with_updates(work, &live, &mut text).await, 7);
@@ -106,7 +109,6 @@ mod tests {
                 tokio::task::yield_now().await;
                 steps.fetch_add(1, Ordering::Relaxed);
             }
-            live.end();
             // The client starts reading only now.
             free.notify_one();
         };

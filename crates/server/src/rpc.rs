@@ -33,14 +33,13 @@ use agent_bash::process::SystemClock;
 use agent_bash_protocol::line::{InputLine, InputLines};
 use agent_bash_protocol::{ErrorCode, Hello};
 use agent_bash_running::{ClientAdapters, RunningCalls};
+use dispatch::ServedRequest;
 use in_flight::{RequestKind, RequestsInFlight};
 use job_watch::JobWatch;
 use message::Response;
 use outbox::{Outbox, WriterTask};
 use parse_line::ParsedRequest;
-use prompts::OpenPrompts;
 use request_error::ErrorReply;
-use requests::files::Uploads;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -81,23 +80,10 @@ fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
 
 /// The server of one client: its state and its requests.
 struct RpcService {
-    session: Arc<Conversation>,
-    /// Serves `adapter_call`.
-    adapted: ClientAdapters,
-    /// The calls of adapters, and the calls on terminals. They may continue after their answers,
-    /// but end when the client disconnects.
-    running: Arc<RunningCalls>,
-    clock: Arc<dyn Clock>,
-    /// True for a worker: it runs only calls that passed its host's policy.
-    is_worker: bool,
+    /// The parts that all requests share. Each request has its own id and cancellation.
+    template: ServedRequest,
     /// True after a worker's host has violated the protocol: no more of its requests are served.
     is_protocol_violated: bool,
-    outbox: Outbox,
-    /// The names of the model's other tools, once `hello` has sent them.
-    tools: Option<Vec<String>>,
-    uploads: Arc<Uploads>,
-    /// Present once `hello` has announced that the client asks its user.
-    prompts: Option<OpenPrompts>,
     /// Present once `hello` has named the protocol.
     job_watch: Option<JobWatch>,
     /// Triggered when the client has disconnected.
@@ -118,17 +104,22 @@ impl RpcService {
             Arc::clone(&running),
             Arc::clone(&clock),
         );
-        Self {
+        let template = ServedRequest {
+            id: None,
             session,
             adapted,
             running,
             clock,
             is_worker: false,
-            is_protocol_violated: false,
-            outbox,
             tools: None,
+            outbox,
             uploads: Arc::default(),
             prompts: None,
+            cancel: end.clone(),
+        };
+        Self {
+            template,
+            is_protocol_violated: false,
             job_watch: None,
             end,
             in_flight: RequestsInFlight::default(),
@@ -147,8 +138,8 @@ impl RpcService {
         let read = self.read_all(lines).await;
         self.in_flight.cancel_all();
         self.end.cancel();
-        let (clock, running) = (Arc::clone(&self.clock), Arc::clone(&self.running));
-        let grace = self.session.tool().profile().grace;
+        let ServedRequest { clock, running, .. } = self.template.clone();
+        let grace = self.template.session.tool().profile().grace;
         let all_done = async {
             while self.tasks.join_next().await.is_some() {}
             running.all_done().await;
@@ -175,7 +166,7 @@ impl RpcService {
             let line = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
-                () = self.outbox.disconnected() => return Ok(()),
+                () = self.template.outbox.disconnected() => return Ok(()),
                 Some(done) = self.tasks.join_next() => {
                     if let Err(error) = done {
                         tracing::error!(%error, "a request was not answered");
@@ -189,7 +180,7 @@ impl RpcService {
                 InputLine::TooLong(head) => {
                     let limit = MAX_LINE >> 20;
                     let error = format!("the line is longer than {limit} MiB and was not read");
-                    self.is_protocol_violated = self.is_worker;
+                    self.is_protocol_violated = self.template.is_worker;
                     Some(parse_line::refusal_of(head, error))
                 }
                 InputLine::Whole(line) => self.start_request(&line),
@@ -198,7 +189,7 @@ impl RpcService {
             // Backpressure: reading pauses until there is room for the answer. `stop` still works.
             tokio::select! {
                 biased;
-                () = self.outbox.send(&answer) => {}
+                () = self.template.outbox.send(&answer) => {}
                 () = stop.cancelled() => return Ok(()),
             }
         }
@@ -213,7 +204,7 @@ impl RpcService {
         let ParsedRequest { id, kind, call } = match parse_line::request(line) {
             Ok(parsed) => parsed,
             Err(refusal) => {
-                self.is_protocol_violated = self.is_worker;
+                self.is_protocol_violated = self.template.is_worker;
                 return Some(*refusal);
             }
         };
@@ -239,18 +230,10 @@ impl RpcService {
         match self.in_flight.begin(id.clone(), request_kind, line.len()) {
             Err(refused) => Some(RpcResponse::failure(id, &kind, refused)),
             Ok(flight) => {
-                let served_request = dispatch::ServedRequest {
+                let served_request = ServedRequest {
                     id: id.clone(),
-                    session: Arc::clone(&self.session),
-                    adapted: self.adapted.clone(),
-                    running: Arc::clone(&self.running),
-                    clock: Arc::clone(&self.clock),
-                    is_worker: self.is_worker,
-                    tools: self.tools.clone(),
-                    outbox: self.outbox.clone(),
-                    uploads: Arc::clone(&self.uploads),
-                    prompts: self.prompts.clone(),
                     cancel: flight.cancel.clone(),
+                    ..self.template.clone()
                 };
                 let job_watch = self.job_watch.clone().filter(|_| may_start_jobs);
                 let ticket = self.tickets.draw();
@@ -276,15 +259,15 @@ impl RpcService {
 
     /// Answers `hello` to a server that is not a worker, and applies it to later requests.
     fn hello(&mut self, hello: &Hello) -> RpcAnswer {
-        if self.is_worker {
+        if self.template.is_worker {
             let error = "a worker accepts `hello` only once, as its first request";
             return Err(ErrorReply::new(ErrorCode::Protocol, error));
         }
-        let tools = hello.tools.as_ref().or(self.tools.as_ref());
-        let answer = dispatch::hello(&self.session, hello, tools, None)?;
-        self.tools = tools.cloned();
+        let tools = hello.tools.as_ref().or(self.template.tools.as_ref());
+        let answer = dispatch::hello(&self.template.session, hello, tools, None)?;
+        self.template.tools = tools.cloned();
         if hello.prompts == Some(true) {
-            self.prompts.get_or_insert_default();
+            self.template.prompts.get_or_insert_default();
         }
         if hello.protocol.is_some() {
             self.watch_jobs();
@@ -298,8 +281,8 @@ impl RpcService {
             return;
         }
         let watch = JobWatch::new(
-            Arc::clone(&self.session),
-            self.outbox.clone(),
+            Arc::clone(&self.template.session),
+            self.template.outbox.clone(),
             self.end.clone(),
         );
         self.job_watch = Some(watch.clone());

@@ -38,62 +38,47 @@ pub fn stdio() -> io::Result<(
     impl AsyncRead + Send + Unpin + 'static,
     impl AsyncWrite + Send + Unpin + 'static,
 )> {
-    let input = StdinSource::of(io::stdin().as_fd())?;
-    let output = StdoutSink::of(io::stdout().as_fd())?;
-    tracing::debug!(?input, ?output, "opened stdin and stdout");
+    let (stdin, stdout) = (io::stdin(), io::stdout());
+    let (stdin, stdout) = (stdin.as_fd(), stdout.as_fd());
+    let input = polled_input(stdin).or_else(|reason| {
+        tracing::debug!(%reason, "a thread reads stdin");
+        io::Result::Ok(Box::new(ThreadReader::start(duplicate(stdin)?)?))
+    })?;
+    let output = polled_output(stdout).or_else(|reason| {
+        tracing::debug!(%reason, "a thread writes stdout");
+        io::Result::Ok(Box::new(ThreadWriter::start(duplicate(stdout)?)?))
+    })?;
     Ok((input, output))
 }
 
-#[derive(Debug)]
-enum StdinSource {
-    Pipe(pipe::Receiver),
-    Socket(NonblockingSocket),
-    Thread(ThreadReader),
-}
+type BoxedInput = Box<dyn AsyncRead + Send + Unpin>;
 
-#[derive(Debug)]
-enum StdoutSink {
-    Pipe(pipe::Sender),
-    Socket(NonblockingSocket),
-    Thread(ThreadWriter),
-}
-
-impl StdinSource {
-    fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        polled_input(fd).or_else(|_| Ok(Self::Thread(ThreadReader::start(duplicate(fd)?)?)))
-    }
-}
-
-impl StdoutSink {
-    fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        polled_output(fd).or_else(|_| Ok(Self::Thread(ThreadWriter::start(duplicate(fd)?)?)))
-    }
-}
+type BoxedOutput = Box<dyn AsyncWrite + Send + Unpin>;
 
 fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(fd, 0)?)
 }
 
 /// Returns an input that the reactor polls. An error means that the stream needs a thread.
-fn polled_input(fd: BorrowedFd<'_>) -> io::Result<StdinSource> {
+fn polled_input(fd: BorrowedFd<'_>) -> io::Result<BoxedInput> {
     Ok(match file_type(fd)? {
         FileType::Fifo => {
             let pipe = reopen(fd, OFlags::RDONLY)?;
-            StdinSource::Pipe(pipe::Receiver::from_owned_fd(pipe)?)
+            Box::new(pipe::Receiver::from_owned_fd(pipe)?)
         }
-        FileType::Socket => StdinSource::Socket(NonblockingSocket::new(fd)?),
+        FileType::Socket => Box::new(NonblockingSocket::new(fd)?),
         _ => return Err(io::ErrorKind::Unsupported.into()),
     })
 }
 
 /// Returns an output that the reactor polls. An error means that the stream needs a thread.
-fn polled_output(fd: BorrowedFd<'_>) -> io::Result<StdoutSink> {
+fn polled_output(fd: BorrowedFd<'_>) -> io::Result<BoxedOutput> {
     Ok(match file_type(fd)? {
         FileType::Fifo => {
             let pipe = reopen(fd, OFlags::WRONLY)?;
-            StdoutSink::Pipe(pipe::Sender::from_owned_fd(pipe)?)
+            Box::new(pipe::Sender::from_owned_fd(pipe)?)
         }
-        FileType::Socket => StdoutSink::Socket(NonblockingSocket::new(fd)?),
+        FileType::Socket => Box::new(NonblockingSocket::new(fd)?),
         _ => return Err(io::ErrorKind::Unsupported.into()),
     })
 }
@@ -124,9 +109,11 @@ impl NonblockingSocket {
         fcntl_setfl(fd, flags)?;
         Ok(Self(registered?))
     }
+}
 
+impl AsyncRead for NonblockingSocket {
     fn poll_read(
-        &self,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
@@ -151,8 +138,14 @@ impl NonblockingSocket {
             }
         }
     }
+}
 
-    fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+impl AsyncWrite for NonblockingSocket {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         loop {
             ready!(self.0.poll_write_ready(context))?;
             let written = self.0.try_io(Interest::WRITABLE, || {
@@ -165,47 +158,13 @@ impl NonblockingSocket {
             }
         }
     }
-}
 
-impl AsyncRead for StdinSource {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Pipe(input) => Pin::new(input).poll_read(context, buffer),
-            Self::Socket(input) => input.poll_read(context, buffer),
-            Self::Thread(input) => Pin::new(input).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for StdoutSink {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Pipe(output) => Pin::new(output).poll_write(context, bytes),
-            Self::Socket(output) => output.poll_write(context, bytes),
-            Self::Thread(output) => Pin::new(output).poll_write(context, bytes),
-        }
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Thread(output) => Pin::new(output).poll_flush(context),
-            Self::Pipe(_) | Self::Socket(_) => Poll::Ready(Ok(())),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Thread(output) => Pin::new(output).poll_shutdown(context),
-            Self::Pipe(_) | Self::Socket(_) => Poll::Ready(Ok(())),
-        }
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -227,7 +186,6 @@ mod tests {
             polled_input(input_fd.as_fd()).unwrap(),
             polled_output(output_fd.as_fd()).unwrap(),
         );
-        assert!(!matches!(from, StdinSource::Thread(_)) && !matches!(to, StdoutSink::Thread(_)));
         assert_eq!(flags(), before);
         assert!(!before[0].contains(OFlags::NONBLOCK));
         drop(output_fd);

@@ -142,10 +142,8 @@ impl GuardedSettings {
 
     /// Returns the text to use for this path: the recorded text, else the file's text.
     pub fn effective_text(&self, path: &Path) -> Option<String> {
-        match self.replacement(path) {
-            Some(recorded) => recorded.map(str::to_owned),
-            None => text(path),
-        }
+        self.replacement(path)
+            .map_or_else(|| text(path), |recorded| recorded.map(str::to_owned))
     }
 
     /// Records files that a call has changed, each with the text that was in use before the call.

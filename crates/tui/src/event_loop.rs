@@ -25,7 +25,7 @@ use crate::terminal_input::TerminalInput;
 use crate::terminals::Terminals;
 use crate::{JobsAtExit, TuiError, TuiOptions, draw};
 use agent_bash::Conversation;
-use agent_bash::core::{Cancel, Clock, Definitions, SessionName};
+use agent_bash::core::{Cancel, Clock, Definitions, SessionName, or_never};
 use agent_bash::process::environment::attended;
 use agent_bash::pty::PtyStatus;
 use agent_bash_render::SPINNER_STEP;
@@ -375,13 +375,5 @@ impl EventLoop {
             };
             tokio::task::spawn_blocking(move || drop(sender.send(look())));
         });
-    }
-}
-
-/// Waits for `next`, or for ever if there is nothing to wait for.
-async fn or_never<T>(next: Option<impl Future<Output = T>>) -> T {
-    match next {
-        Some(next) => next.await,
-        None => std::future::pending().await,
     }
 }

@@ -7,25 +7,23 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Deletes the cluster before the cursor if it has more than one `char`. Returns true if it did.
 pub(crate) fn delete_before(area: &mut TextArea<'_>) -> bool {
-    let Some(found) = clusters(area).find(|cluster| cluster.end == column(area)) else {
-        return false;
-    };
-    if found.len() < 2 || area.is_selecting() {
-        return false;
-    }
-    move_to_column(area, found.start);
-    delete(area, found.len());
-    true
+    let column = column(area);
+    delete_cluster(area, |cluster| cluster.end == column)
 }
 
 /// Deletes the cluster at the cursor if it has more than one `char`. Returns true if it did.
 pub(crate) fn delete_at(area: &mut TextArea<'_>) -> bool {
-    let Some(found) = clusters(area).find(|cluster| cluster.start == column(area)) else {
+    let column = column(area);
+    delete_cluster(area, |cluster| cluster.start == column)
+}
+
+fn delete_cluster(area: &mut TextArea<'_>, is_meant: impl Fn(&Range<usize>) -> bool) -> bool {
+    let found = clusters(area).find(is_meant);
+    let found = found.filter(|found| found.len() > 1 && !area.is_selecting());
+    let Some(found) = found else {
         return false;
     };
-    if found.len() < 2 || area.is_selecting() {
-        return false;
-    }
+    move_to_column(area, found.start);
     delete(area, found.len());
     true
 }

@@ -104,10 +104,8 @@ fn policy(options: &CheckOptions, start: &StartContext) -> anyhow::Result<(Polic
         ..ChosenSettings::default()
     };
     let settings = start.settings(&chosen)?.settings;
-    let is_enabled = |check: CheckArg, by_default: bool| match options.only {
-        Some(only) => only == check,
-        None => by_default,
-    };
+    let is_enabled =
+        |check: CheckArg, by_default: bool| options.only.map_or(by_default, |only| only == check);
     let context = Context {
         cwd: start.cwd(options.cwd.as_deref()),
         ..settings.context(&start.host)

@@ -3,7 +3,7 @@
 
 use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError, JobState, Jobs};
-use agent_bash_core::{Cancel, JobId, Survivor};
+use agent_bash_core::{Cancel, JobId, Survivor, or_never};
 use agent_bash_process::supervisor::{JobClient, JobKilled};
 use agent_bash_process::{Leftovers, ProcessIdentity};
 use rustix::process::Signal;
@@ -55,12 +55,7 @@ impl Jobs {
         cancel: &Cancel,
     ) -> Result<WaitOutcome, JobError> {
         let clock = &self.options.clock;
-        let limit = async {
-            match deadline {
-                Some(deadline) => clock.sleep(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
+        let limit = or_never(deadline.map(|deadline| clock.sleep(deadline)));
         tokio::pin!(limit);
         let mut last: Option<JobFiles> = None;
         loop {
@@ -228,6 +223,10 @@ impl Jobs {
     /// first, in case the supervisor was stopped.
     async fn connect(&self, job_files: &JobFiles) -> Result<Option<JobClient>, JobError> {
         let clock = &self.options.clock;
+        let unreachable = |source| {
+            let id = job_files.id.clone();
+            JobError::Unreachable { id, source }
+        };
         let give_up = clock.now() + ANSWER_TIMEOUT;
         loop {
             if job_files.entry.supervisor.is_dead() {
@@ -240,10 +239,7 @@ impl Jobs {
                 }
                 Ok(_) => {
                     let reason = "another process listens on its socket";
-                    return Err(JobError::Unreachable {
-                        id: job_files.id.clone(),
-                        source: io::Error::other(reason),
-                    });
+                    return Err(unreachable(io::Error::other(reason)));
                 }
                 // The job has ended, but its supervisor continues for other processes.
                 Err(_)
@@ -254,12 +250,7 @@ impl Jobs {
                 }
                 // The supervisor may be exiting: it removes its socket before it exits.
                 Err(_) if clock.now() < give_up => clock.sleep(POLL_INTERVAL).await,
-                Err(source) => {
-                    return Err(JobError::Unreachable {
-                        id: job_files.id.clone(),
-                        source,
-                    });
-                }
+                Err(source) => return Err(unreachable(source)),
             }
         }
     }

@@ -4,24 +4,20 @@
 use crate::jobs::entry::{JobEntry, JobFiles};
 use crate::jobs::{JobError, JobState};
 use agent_bash_core::{Clock, JobId, Timestamp};
-use agent_bash_os::{PrivateDir, open_regular};
+use agent_bash_os::{Counter, PrivateDir};
 use agent_bash_process::supervisor::job_directory::{
     END_LENGTH, ENTRY_FILE, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
 };
 use agent_bash_process::supervisor::job_supervisors;
-use rustix::fs::{FlockOperation, flock};
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// Interval between attempts to take the lock, which is held for a few milliseconds.
 const RETRY_INTERVAL: Duration = Duration::from_millis(3);
-
-/// Maximum number of bytes read of the file with the next number.
-const MAX_COUNTER_BYTES: u64 = 64;
 
 /// The directory of the jobs.
 #[derive(Debug)]
@@ -146,7 +142,7 @@ impl Registry {
         let file = file.map_err(|error| registry_error(&path, error))?;
         let give_up = clock.now() + max_wait;
         loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            match file.try_lock() {
                 Ok(()) => {
                     return Ok(RegistryLock {
                         registry: self,
@@ -154,8 +150,8 @@ impl Registry {
                         _lock: file,
                     });
                 }
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(registry_error(&path, error.into())),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(registry_error(&path, error)),
             }
             if clock.now() >= give_up {
                 return Err(JobError::Busy { path });
@@ -192,26 +188,16 @@ impl RegistryLock<'_> {
     /// Creates a directory for a job, with an unused number.
     pub(super) fn new_job(&self) -> Result<NewJob, JobError> {
         let registry = self.registry;
-        let counter = registry.directory.join("next");
-        let counter_error = |error| registry_error(&counter, error);
-        let stored_next: u64 = match open_regular(&counter) {
-            Ok(file) => {
-                let mut text = String::new();
-                let read = file.take(MAX_COUNTER_BYTES).read_to_string(&mut text);
-                read.map_err(counter_error)?;
-                text.trim().parse().unwrap_or(1)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 1,
-            Err(error) => return Err(counter_error(error)),
-        };
+        let counter_error = |error| registry_error(&registry.directory.join("next"), error);
+        let mut counter = Counter::lock(&self.private, "next").map_err(counter_error)?;
         let directories = registry.directories()?;
         let highest = directories.last().map_or(0, |(number, _)| *number);
         let last = registry.last.load(Ordering::Relaxed);
-        let number = stored_next.max(highest.max(last).saturating_add(1));
+        let unused = highest.max(last).saturating_add(1);
+        let number = unused.max(counter.next.unwrap_or_default());
         registry.last.store(number, Ordering::Relaxed);
-        let next = format!("{}\n", number.saturating_add(1));
-        let written = self.private.replace("next", next.as_bytes());
-        written.map_err(counter_error)?;
+        counter.next = Some(number.saturating_add(1));
+        counter.write().map_err(counter_error)?;
         let id = JobId(number.to_string());
         let directory = registry.directory.join(&id.0);
         let created = self.private.make_dir(&id.0);

@@ -4,7 +4,7 @@ use super::record::{ScriptRun, ShellReport};
 use super::shell_channel::{PendingProbe, ShellChannel};
 use crate::streams::{OutputStreams, ReadyStream};
 use agent_bash_call::{Alarm, Progress, Source};
-use agent_bash_core::{Clock, OutputConsumer, StreamId};
+use agent_bash_core::{Clock, OutputConsumer, StreamId, or_never};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -146,11 +146,12 @@ impl Source for SessionSource<'_> {
     type SourceEvent = SessionEvent;
 
     async fn ready(&mut self) -> SessionEvent {
+        let answered = or_never(self.pending_probe.as_ref().map(PendingProbe::until_read));
         if std::mem::take(&mut self.output_first) {
             return tokio::select! {
                 biased;
                 _ = self.alarm.wait_until(self.next_check) => SessionEvent::Check,
-                () = probe_read(self.pending_probe.as_ref()) => SessionEvent::Answered,
+                () = answered => SessionEvent::Answered,
                 ready = self.streams.ready() => SessionEvent::Output(ready),
                 reported = self.channel.receive_more() => SessionEvent::Reported(reported),
             };
@@ -159,7 +160,7 @@ impl Source for SessionSource<'_> {
             biased;
             reported = self.channel.receive_more() => SessionEvent::Reported(reported),
             _ = self.alarm.wait_until(self.next_check) => SessionEvent::Check,
-            () = probe_read(self.pending_probe.as_ref()) => SessionEvent::Answered,
+            () = answered => SessionEvent::Answered,
             ready = self.streams.ready() => SessionEvent::Output(ready),
         }
     }
@@ -199,13 +200,5 @@ impl Source for SessionSource<'_> {
 
     fn open_streams(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
         self.streams.open_streams()
-    }
-}
-
-/// Waits until the shell has read the probe byte; without a probe byte, waits forever. Cancel safe.
-async fn probe_read(probe: Option<&PendingProbe>) {
-    match probe {
-        Some(probe) => probe.until_read().await,
-        None => std::future::pending().await,
     }
 }

@@ -157,8 +157,5 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 fn with_hint(text: &str, hint: Option<&str>) -> String {
-    match hint {
-        Some(hint) => with_line(text, hint),
-        None => text.to_owned(),
-    }
+    hint.map_or_else(|| text.to_owned(), |hint| with_line(text, hint))
 }

@@ -16,7 +16,7 @@ use agent_bash::core::{
 };
 use agent_bash::exec::{JobState, OutputRange};
 use agent_bash::session::{BangMessage, BangOptions};
-use agent_bash::sink::LiveUpdate;
+use agent_bash::sink::{LiveUpdate, LiveUpdates};
 use agent_bash::tools::{adapters, clean};
 use agent_bash::{BashTool, CallOptions, CallPolicy, CheckOptions, Conversation, Input, LiveFeed};
 use agent_bash::{mask_condition, mask_job_output};
@@ -85,6 +85,7 @@ pub(super) fn check_protocol(hello: &Hello) -> Result<(), ErrorReply> {
 }
 
 /// A request that is being served.
+#[derive(Clone)]
 pub(super) struct ServedRequest {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Conversation>,
@@ -300,51 +301,27 @@ impl ServedRequest {
         tools: Option<Vec<String>>,
     ) -> RpcAnswer {
         let tool = self.tool();
+        let live = updates::kind(stream).map(live_output::updates);
+        let mut feed = live.as_ref().map(LiveFeed);
         let options = CallOptions {
             tools: tools.or_else(|| self.tools.clone()),
+            live: feed.as_mut().map(|feed| feed as _),
             ..CallOptions::default()
         };
-        let result = match updates::kind(stream) {
-            None => Box::pin(tool.execute_with(request, options, &self.cancel)).await,
-            Some(kind) => {
-                let live = live_output::updates(kind);
-                let work = async {
-                    let mut feed = LiveFeed(&live);
-                    let options = CallOptions {
-                        live: Some(&mut feed),
-                        ..options
-                    };
-                    tool.execute_with(request, options, &self.cancel).await
-                };
-                let work = Box::pin(work);
-                live_output::run_with_updates(work, &live, &mut ClientSender(self)).await
-            }
-        };
-        data(result)
+        let call = tool.execute_with(request, options, &self.cancel);
+        data(self.with_updates(live.as_ref(), call).await)
     }
 
     async fn bash(&self, command: &str, stream: Stream, excluded_from_context: bool) -> RpcAnswer {
+        let live = updates::kind(stream).map(live_output::updates);
+        let mut feed = live.as_ref().map(LiveFeed);
         let options = BangOptions {
             excluded_from_context,
+            live: feed.as_mut().map(|feed| feed as _),
             ..BangOptions::default()
         };
-        let session = &self.session;
-        let executed = match updates::kind(stream) {
-            None => Box::pin(session.execute_bash(command, options, &self.cancel)).await,
-            Some(kind) => {
-                let live = live_output::updates(kind);
-                let work = async {
-                    let mut feed = LiveFeed(&live);
-                    let options = BangOptions {
-                        live: Some(&mut feed),
-                        ..options
-                    };
-                    session.execute_bash(command, options, &self.cancel).await
-                };
-                let work = Box::pin(work);
-                live_output::run_with_updates(work, &live, &mut ClientSender(self)).await
-            }
-        };
+        let call = self.session.execute_bash(command, options, &self.cancel);
+        let executed = self.with_updates(live.as_ref(), call).await;
         let message = executed.map_err(to_reply)?;
         match message.status {
             // Empty output without an exit code would look like a command that ran.
@@ -353,6 +330,19 @@ impl ServedRequest {
                 Err(format!("the end of the command was not observed: {reason}").into())
             }
             _ => data::<BashData>(message.into_data()),
+        }
+    }
+
+    /// Awaits a call, and sends the updates that it feeds, if the client asked for updates.
+    async fn with_updates<T>(
+        &self,
+        live: Option<&LiveUpdates>,
+        call: impl Future<Output = T>,
+    ) -> T {
+        let call = Box::pin(call);
+        match live {
+            None => call.await,
+            Some(live) => live_output::run_with_updates(call, live, &mut ClientSender(self)).await,
         }
     }
 

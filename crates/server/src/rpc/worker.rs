@@ -92,8 +92,8 @@ where
     let end = stop.child();
     let session = Arc::clone(&opened.session);
     let mut serving = RpcService::new(opened.session, outbox, Arc::clone(&clock), end.clone());
-    serving.is_worker = true;
-    serving.tools = opened.tools;
+    serving.template.is_worker = true;
+    serving.template.tools = opened.tools;
     serving.watch_jobs();
     let served = serving.serve(lines, writing);
     let served = match opened.lease {

@@ -1,7 +1,7 @@
 //! Starts a shell that runs its own command line: in the process group of its host, with the host's
 //! descriptors, except for captured streams.
 
-use super::launch::{LaunchedShell, capture, complete, null, spawn};
+use super::launch::{LaunchedShell, capture, complete, launch_or_untraced, null, spawn};
 use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::Shell;
@@ -10,7 +10,7 @@ use super::trace::{self, TracerReuse};
 use crate::proc_scan;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
-use agent_bash_sandbox::{SandboxError, TraceScope};
+use agent_bash_sandbox::TraceScope;
 use nix::sys::signal::{SigSet, SigmaskHow};
 use rustix::fs::OFlags;
 use std::io;
@@ -53,31 +53,21 @@ pub(super) fn launch_directly(
         .blocked_signals
         .thread_swap_mask(SigmaskHow::SIG_SETMASK)
         .map_err(io::Error::from)?;
-    let launched = launch_or_untraced(start, descriptors, network, &inherited.descriptors);
+    let mut marked = start.start.clone();
+    marked.env_changes.push(nested::variable());
+    let passed_on = &inherited.descriptors;
+    let launch = |shell: &ShellStart| launch(start, shell, descriptors, network, passed_on);
+    let launched = if start.needs_trace {
+        launch(&marked)
+    } else {
+        launch_or_untraced(&marked, launch)
+    };
     own_mask.thread_set_mask().map_err(io::Error::from)?;
     launched
 }
 
-/// Starts the shell. If its changes cannot be recorded and the trace is optional, starts the shell
-/// without a trace. `inherited` are the standard descriptors from the order. `passed_on` are the
-/// numbers of the supervisor's own descriptors that the shell gets.
-fn launch_or_untraced(
-    start: &DirectStart,
-    inherited: &[OwnedFd],
-    network: Option<&OwnedFd>,
-    passed_on: &[i32],
-) -> Result<LaunchedShell, NotLaunched> {
-    let mut marked = start.start.clone();
-    marked.env_changes.push(nested::variable());
-    let reason = match launch(start, &marked, inherited, network, passed_on) {
-        Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) if !start.needs_trace => reason,
-        other => return other,
-    };
-    let untraced = marked.without_trace();
-    let launched = launch(start, &untraced, inherited, network, passed_on)?;
-    Ok(launched.with_untraced_reason(reason))
-}
-
+/// Starts the shell once. `inherited` are the standard descriptors from the order. `passed_on` are
+/// the numbers of the supervisor's own descriptors that the shell gets.
 fn launch(
     direct: &DirectStart,
     start: &ShellStart,
@@ -108,10 +98,7 @@ fn launch(
         group: direct.group,
         ..ShellCommand::of(start, &[])
     };
-    let command = match &sandboxed {
-        Some(sandboxed) => sandboxed.command(command),
-        None => command,
-    };
+    let command = SandboxedStart::command(sandboxed.as_ref(), command);
     let is_traced = start.is_traced() && sandboxed.is_none();
     let trace = is_traced.then_some((TracerReuse::NewTracer, TraceScope::Changes));
     let (pid, tracer) = spawn(&command, standard, &[], trace)?;

@@ -66,33 +66,37 @@ pub(super) fn launch(
     starter: &ShellStarter,
     tracer_reuse: TracerReuse,
 ) -> Result<LaunchedShell, NotLaunched> {
-    let reason = match starter {
+    let mut tracer_reuse = Some(tracer_reuse);
+    launch_or_untraced(start, |start| match starter {
         ShellStarter::Leader { .. } if start.is_traced() => {
-            "tracing needs a separate supervisor process".into()
+            let reason = "tracing needs a separate supervisor process".to_owned();
+            Err(SandboxError::Untraced(reason).into())
         }
-        _ => match try_launch(start, stdin, network, starter, Some(tracer_reuse)) {
-            Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) => reason,
-            other => return other,
-        },
-    };
-    let launched = try_launch(&start.without_trace(), stdin, network, starter, None)?;
-    Ok(launched.with_untraced_reason(reason))
+        _ => try_launch(start, stdin, network, starter, tracer_reuse.take()),
+    })
 }
 
-impl LaunchedShell {
-    /// Marks the shell as untraced, with the reason.
-    pub(super) fn with_untraced_reason(mut self, reason: String) -> Self {
-        if let Event::Started {
-            untraced_reason, ..
-        }
-        | Event::Running {
-            untraced_reason, ..
-        } = &mut self.event
-        {
-            *untraced_reason = Some(reason);
-        }
-        self
+/// Starts a shell by `launch`. If the shell cannot be traced, starts it without a trace, and adds
+/// the reason to the event.
+pub(super) fn launch_or_untraced(
+    start: &ShellStart,
+    mut launch: impl FnMut(&ShellStart) -> Result<LaunchedShell, NotLaunched>,
+) -> Result<LaunchedShell, NotLaunched> {
+    let reason = match launch(start) {
+        Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) => reason,
+        other => return other,
+    };
+    let mut launched = launch(&start.without_trace())?;
+    if let Event::Started {
+        untraced_reason, ..
     }
+    | Event::Running {
+        untraced_reason, ..
+    } = &mut launched.event
+    {
+        *untraced_reason = Some(reason);
+    }
+    Ok(launched)
 }
 
 /// Starts a shell once. `tracer_reuse` is `None` for a shell that is not traced.
@@ -140,10 +144,7 @@ fn try_launch(
     let reported = report_descriptors.iter();
     placeholders.extend(reported.map(|(name, socket)| (*name, socket.as_raw_fd().to_string())));
     let shell = ShellCommand::of(start, &placeholders);
-    let command = match &sandboxed {
-        Some(sandboxed) => sandboxed.command(shell),
-        None => shell,
-    };
+    let command = SandboxedStart::command(sandboxed.as_ref(), shell);
     let standard = [control_read, stdout?, stderr?];
     let (pid, tracer) = match starter {
         ShellStarter::Child => {
@@ -320,12 +321,8 @@ pub(super) fn launch_on_terminal(
     script: &OwnedFd,
     network: Option<&OwnedFd>,
 ) -> Result<LaunchedShell, NotLaunched> {
-    let reason = match try_launch_on_terminal(start, &start.start, script, network) {
-        Err(NotLaunched::Sandbox(SandboxError::Untraced(reason))) => reason,
-        other => return other,
-    };
-    let launched = try_launch_on_terminal(start, &start.start.without_trace(), script, network)?;
-    Ok(launched.with_untraced_reason(reason))
+    let launch = |shell: &ShellStart| try_launch_on_terminal(start, shell, script, network);
+    launch_or_untraced(&start.start, launch)
 }
 
 fn try_launch_on_terminal(
@@ -354,10 +351,7 @@ fn try_launch_on_terminal(
             (REPORT_PLACEHOLDER, report.path()),
         ],
     );
-    let command = match &sandboxed {
-        Some(sandboxed) => sandboxed.command(command),
-        None => command,
-    };
+    let command = SandboxedStart::command(sandboxed.as_ref(), command);
     let clone = || terminal.try_clone();
     let is_traced = shell.is_traced() && sandboxed.is_none();
     let trace = is_traced.then_some((TracerReuse::NewTracer, TraceScope::Changes));

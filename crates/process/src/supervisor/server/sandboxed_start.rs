@@ -172,12 +172,19 @@ impl SandboxedStart {
         self.directory.report()
     }
 
-    /// Returns the command of a launcher that becomes this shell. The command has no variables of
-    /// the call, which could load code into a process that is not confined yet.
-    pub(super) fn command(&self, shell: ShellCommand<'_>) -> ShellCommand<'_> {
-        let words = self.start.words(shell.program.as_os_str(), shell.arg0);
+    /// Returns the command that starts this shell: in a sandbox the command of a launcher that
+    /// becomes the shell. That command has no variables of the call, which could load code into a
+    /// process that is not confined yet.
+    pub(super) fn command<'a>(
+        sandboxed: Option<&'a Self>,
+        shell: ShellCommand<'a>,
+    ) -> ShellCommand<'a> {
+        let Some(sandboxed) = sandboxed else {
+            return shell;
+        };
+        let words = sandboxed.start.words(shell.program.as_os_str(), shell.arg0);
         ShellCommand {
-            program: &self.launcher,
+            program: &sandboxed.launcher,
             arg0: LauncherStart::name(),
             args: words.into_iter().chain(shell.args).collect(),
             env_changes: &[],

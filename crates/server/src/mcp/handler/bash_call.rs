@@ -11,7 +11,7 @@ use crate::mcp::tasks;
 use crate::mcp::terminal::{TerminalFields, first_text};
 use agent_bash::Input;
 use agent_bash::core::{Cancel, JobId, Status, Timestamp, ToolResult, Window, short_duration};
-use agent_bash::sink::{LiveKind, LiveUpdates};
+use agent_bash::sink::LiveKind;
 use agent_bash_running::terminal::{self, QuietAfter};
 use agent_bash_running::{LOST_CALL, RunningCall, StartOptions, WaitOutcome};
 use rmcp::RoleServer;
@@ -81,11 +81,11 @@ impl McpServer {
                     token,
                     peer: context.peer.clone(),
                 };
-                let work = self.wait(&call, waits_for_end, cancel, Some(&live));
+                let work = self.wait(&call, waits_for_end, cancel);
                 live_output::run_with_updates(work, &live, &mut progress).await
             }
             _ if fields.on_terminal => self.wait_for_screen(&call, cancel).await,
-            _ => self.wait(&call, waits_for_end, cancel, None).await,
+            _ => self.wait(&call, waits_for_end, cancel).await,
         };
         let result = match waited {
             WaitOutcome::Ended(Some(finished_call)) => Arc::unwrap_or_clone(finished_call).result,
@@ -110,26 +110,16 @@ impl McpServer {
     /// Waits for the end of a call; unless `waits_for_end`, at most for
     /// [`handle_after`](crate::mcp::McpOptions::handle_after). If the client cancels the request,
     /// cancels the call.
-    async fn wait(
-        &self,
-        call: &RunningCall,
-        waits_for_end: bool,
-        cancel: &Cancel,
-        live: Option<&LiveUpdates>,
-    ) -> WaitOutcome {
+    async fn wait(&self, call: &RunningCall, waits_for_end: bool, cancel: &Cancel) -> WaitOutcome {
         let limit = Some(self.options.handle_after);
         let limit = limit.filter(|after| !after.is_zero() && !waits_for_end);
-        let waited = call.wait(&*self.clock, limit, cancel).await;
-        match (&waited, live) {
-            // There must be no progress notification after the answer.
-            (WaitOutcome::StillRunning, Some(live)) => live.end(),
-            (WaitOutcome::Cancelled, _) => {
+        match call.wait(&*self.clock, limit, cancel).await {
+            WaitOutcome::Cancelled => {
                 call.cancel.cancel();
-                return WaitOutcome::Ended(call.ended().await);
+                WaitOutcome::Ended(call.ended().await)
             }
-            _ => {}
+            waited => waited,
         }
-        waited
     }
 
     /// Waits until the first screen of a call on a terminal is quiet. If the client cancels the

@@ -31,10 +31,7 @@ pub(crate) fn write(facts: &CallFacts<'_>) -> String {
             "<pid>{pid}</pid>\n<output_file>{output}</output_file>\n<reminder>To stop: kill -9 -{pgid}</reminder>"
         );
     }
-    let mut text = match header(status) {
-        Some(line) => format!("{line}\n"),
-        None => String::new(),
-    };
+    let mut text = header(status).map_or_else(String::new, |line| format!("{line}\n"));
     let before = text.len();
     for printed in facts.printed {
         if text.len() > before {

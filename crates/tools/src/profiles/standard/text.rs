@@ -24,10 +24,7 @@ pub(crate) fn write(facts: &CallFacts<'_>) -> String {
 }
 
 fn ran(facts: &CallFacts<'_>, status: &Status) -> String {
-    let mut text = match annotation(status) {
-        Some(line) => annotated(&line, ""),
-        None => String::new(),
-    };
+    let mut text = annotation(status).map_or_else(String::new, |line| annotated(&line, ""));
     match background_line(status) {
         Some(line) => text.push_str(&line),
         None => body(&mut text, facts.printed),

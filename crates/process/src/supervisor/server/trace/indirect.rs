@@ -80,10 +80,7 @@ impl TraceContext {
                 None
             }
         };
-        match reason {
-            Some(reason) => Err(IncompleteReason::of(reason)),
-            None => Ok(()),
-        }
+        reason.map_or(Ok(()), |reason| Err(IncompleteReason::of(reason)))
     }
 
     pub(super) fn may_be_within(
