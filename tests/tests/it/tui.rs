@@ -307,7 +307,7 @@ fn command_that_needs_a_terminal_gets_one_automatically() -> Result<()> {
         ensure!(rows.nth(1).is_some_and(of_box), "{screen}");
         ensure!(rows.take(8).all(of_box), "{screen}");
         tmux.enters("exit 4")?;
-        tmux.shows("exit 4")?;
+        tmux.shows("╰ exit 4")?;
         Ok(())
     })
 }

@@ -29,7 +29,7 @@ fn quitting_names_running_jobs() -> Result<()> {
             }
             tmux.enters("clear; agent-bash jobs list --state s | grep sleep | grep -c running")?;
             tmux.shows(if lives { "1\n" } else { "0\n" })?;
-            tmux.enters("clear; agent-bash jobs kill --state s 1; echo killed")?;
+            tmux.enters("clear; agent-bash jobs kill --state s 1; echo 'kill'ed")?;
             tmux.shows("killed")?;
         }
         Ok(())

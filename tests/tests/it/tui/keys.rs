@@ -169,7 +169,7 @@ fn interface_stopped_by_signal_is_redrawn_on_continue() -> Result<()> {
         let it = interface(world)?;
         kill_process(it, Signal::TSTP)?;
         tmux.shows("Stopped")?;
-        tmux.enters("clear; stty -a | cmp - ../before && echo as it was")?;
+        tmux.enters("clear; stty -a | cmp - ../before && echo 'as it' was")?;
         tmux.shows("as it was")?;
         tmux.enters("fg")?;
         tmux.shows("│ before")?;

@@ -146,7 +146,7 @@ fn interrupted_command_keeps_the_shell() -> Result<()> {
 fn edited_terminal_line_is_shown_as_entered() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("export LC_ALL=C.UTF-8 PS1='in> '; bash --norc -i")?;
-        tmux.shows("in> ")?;
+        tmux.shows("│in> ")?;
         tmux.enters("echo abc")?;
         tmux.shows("│abc ")?;
         tmux.press(&["Up", "C-a", "M-f"])?;
