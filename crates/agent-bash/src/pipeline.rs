@@ -230,11 +230,13 @@ async fn run_locally(
         let (mut ended, _) = started?;
         match &mut ended {
             StartedCallEnd::Ran(ran) => {
-                ran.changed = changed;
                 if let Some(sandbox) = &mut ran.sandbox {
                     sandbox.merge_git_config(&tool.sandbox, &tool.clock).await;
-                    sandbox.find_changed(&tool.sandbox, &tool.clock).await;
+                    let recorded = (&tool.changes, &changed);
+                    let find = sandbox.find_changed(&tool.sandbox, recorded, &tool.clock);
+                    find.await;
                 }
+                ran.changed = changed;
             }
             StartedCallEnd::Detached(detached) => detached.changed = changed,
             StartedCallEnd::Remote(_) | StartedCallEnd::Lost(_) => {}
@@ -259,7 +261,9 @@ async fn run_locally(
     let changed = changes::complete_record(tool, change_record, outcome.as_ref().ok()).await;
     let outcome = outcome?;
     if let Some(sandbox) = &mut sandbox {
-        sandbox.find_changed(&tool.sandbox, &tool.clock).await;
+        let recorded = (&tool.changes, &changed);
+        let find = sandbox.find_changed(&tool.sandbox, recorded, &tool.clock);
+        find.await;
     }
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.store_always();

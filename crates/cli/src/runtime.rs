@@ -4,7 +4,7 @@
 
 use agent_bash::core::lock;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::process::thread_refusal;
+use agent_bash::process::{thread_refusal, try_needed_calls};
 use anyhow::Context;
 use std::io;
 use std::num::NonZeroUsize;
@@ -85,6 +85,7 @@ fn no_thread(error: io::Error) -> anyhow::Error {
 
 /// Builds the runtime, if enough descriptors are available.
 fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {
+    try_needed_calls().context("nothing was run")?;
     can_open(NEEDED_DESCRIPTORS)
         .context("no more files can be opened, so nothing was run; `ulimit -n` is the limit")?;
     let runtime = builder.enable_all().build();

@@ -70,7 +70,7 @@ pub use mask::{
     masked_text,
 };
 pub use not_started::NotStarted;
-pub use notice::{LimitKind, Notice, NoticeKind};
+pub use notice::{LimitKind, Notice, NoticeKind, UncomparedDirectory};
 pub use observed::{Holder, Stage, Survivor, listed, listens_on};
 pub use or_never::or_never;
 pub use parse::{Parsed, RequestError, parse_request};

@@ -241,6 +241,12 @@ pub enum NoticeKind {
         /// The files; absolute, at most 1,000.
         paths: Vec<String>,
     },
+    /// The sandbox did not compare all files of some directories, because they are too many, or
+    /// because the file system is slow. Reported once for a directory.
+    ProtectedUncompared {
+        /// The outermost directories; not empty, at most 1,000.
+        directories: Vec<UncomparedDirectory>,
+    },
     /// A trial holds back changes of files that run or configure programs outside the sandbox.
     ProtectedInTrial {
         /// The files; absolute.
@@ -326,6 +332,17 @@ pub enum LimitKind {
     Processes,
     /// Processor use of all processes, in percent of one processor.
     CpuPercent,
+}
+
+/// A directory in which the sandbox did not compare all files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UncomparedDirectory {
+    /// The path; absolute.
+    pub path: String,
+    /// The number of its subdirectories, at any depth, that the sandbox found and did not enter; 0
+    /// if the directory has too many names.
+    pub unreached: u64,
 }
 
 enum_words! {

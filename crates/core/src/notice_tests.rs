@@ -168,6 +168,10 @@ fn notice_of_refused_operations_lists_them() {
 
 #[test]
 fn sandbox_notices_have_their_sentences() {
+    let uncompared = |path: &str, unreached| UncomparedDirectory {
+        path: path.to_owned(),
+        unreached,
+    };
     let denied = |access, basis| NoticeKind::SandboxDenied {
         path: "/home/u/.bashrc".into(),
         access,
@@ -233,6 +237,12 @@ fn sandbox_notices_have_their_sentences() {
         (
             NoticeKind::ProtectedChanged { paths },
             "This call changed /p/.git/config, /p/.vscode, which run or configure programs outside of the sandbox.",
+        ),
+        (
+            NoticeKind::ProtectedUncompared {
+                directories: vec![uncompared("/p/big", 0), uncompared("/p/deep", 7)],
+            },
+            "The sandbox did not compare all files in /p/big (more than 10,000 names), /p/deep (7 subdirectories or more). Files there that run or configure programs outside of the sandbox may have changed.",
         ),
         (
             NoticeKind::ProtectedInTrial {

@@ -81,7 +81,7 @@ pub use report_socket::{ReceivedReport, peek_report, receive_report};
 pub use sandbox_watch::SandboxWatch;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, ignored_signals, signal_name};
-pub use system_error::thread_refusal;
+pub use system_error::{thread_refusal, try_needed_calls};
 pub use temporary::{NoTemporaryDirectory, make_temporary, parent_for_plan};
 pub use terminal_size::terminal_columns;
 pub use transport::{Transport, TransportProcess};

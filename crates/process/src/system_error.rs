@@ -2,6 +2,7 @@
 
 use rustix::io::Errno;
 use std::io;
+use std::os::unix::net::UnixStream;
 
 /// Returns a system error with the name of the requested thing and, if known, advice.
 pub(crate) fn system_error(requested: &str, error: impl Into<io::Error>) -> io::Error {
@@ -28,8 +29,29 @@ fn advice(requested: &str, error: &io::Error) -> &'static str {
         Some(Errno::PERM | Errno::NOSYS) if requested == UNNAMED_FILE => {
             "; the script is passed in such a file, and a seccomp filter probably forbids it"
         }
+        Some(_) if NEEDED_CALLS.contains(&requested) => {
+            "; a filter of system calls (seccomp) probably forbids it"
+        }
         _ => "",
     }
+}
+
+/// System calls without which nothing can be run.
+const NEEDED_CALLS: [&str; 3] = ["prlimit64", "socketpair", "pipe2"];
+
+/// Makes the system calls whose refusal would end this program: libraries panic then.
+///
+/// # Errors
+/// The system refuses a call, which the error names.
+pub fn try_needed_calls() -> io::Result<()> {
+    let [limits, sockets, pipe] = NEEDED_CALLS;
+    // The function of `rustix` panics on an error.
+    let got = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE);
+    got.map_err(|error| system_error(limits, error))?;
+    // `tokio` has such a pair for signals.
+    UnixStream::pair().map_err(|error| system_error(sockets, error))?;
+    io::pipe().map_err(|error| system_error(pipe, error))?;
+    Ok(())
 }
 
 /// Returns why the system probably refuses another thread.
@@ -68,6 +90,16 @@ mod tests {
                 "a pipe: Too many open files (os error 24); too many files are open, and `ulimit -n` is the limit",
             ),
             (
+                "pipe2",
+                Errno::NOSYS,
+                "pipe2: Function not implemented (os error 38); a filter of system calls (seccomp) probably forbids it",
+            ),
+            (
+                "socketpair",
+                Errno::MFILE,
+                "socketpair: Too many open files (os error 24); too many files are open, and `ulimit -n` is the limit",
+            ),
+            (
                 "/bin/bash",
                 Errno::NOENT,
                 "/bin/bash: No such file or directory (os error 2)",
@@ -81,5 +113,6 @@ mod tests {
             let error = system_error(requested, error);
             assert_eq!(error.to_string(), expected);
         }
+        try_needed_calls().unwrap();
     }
 }

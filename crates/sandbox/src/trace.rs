@@ -147,5 +147,9 @@ mod tests {
             Some(1)
         );
         assert!(call(i32::try_from(libc::SYS_read).unwrap()).is_none());
+        // `file_setattr` has an effect that a record cannot restore; `file_getattr` has none.
+        let effect = |number| call(number).map(|call| call.operands[0].effect);
+        assert_eq!(effect(469), Some(FileEffect::Flags));
+        assert_eq!(effect(468), None);
     }
 }

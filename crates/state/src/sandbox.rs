@@ -3,6 +3,7 @@
 
 mod caches;
 pub mod denied;
+mod exact_record;
 mod file_access;
 mod git_config;
 mod names;
@@ -15,17 +16,19 @@ pub use file_access::TimedFileAccess;
 pub use names::NamesBeforeCall;
 pub use watched::WatchedPaths;
 
+use crate::changes::{CallChanges, ChangeStore};
 use agent_bash_core::sandbox::{
     Network, Plan, RefusedOperations, SandboxLevel, Tier, UnknownObservation, WriteLevel,
 };
-use agent_bash_core::{Clock, Timestamp, lock};
+use agent_bash_core::{Clock, Timestamp, UncomparedDirectory, lock};
 use agent_bash_sandbox::{
     HostFacts, NameScan, ParentDirectories, PathIdentity, PlanStamp, ResolveError, ResolvedSandbox,
     user_secrets,
 };
 use agent_bash_settings::{HostContext, Placeholders, SandboxSettings, guarded_settings};
+use exact_record::ExactRecord;
 use git_config::{MAX_GIT_RUNS, MAX_GIT_RUNS_BEFORE_CALL, MergedConfig};
-use names::SettingsFile;
+use names::{NamesAfterCall, SettingsFile};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -479,6 +482,8 @@ pub struct CallSandbox {
     pub missed_cache: Option<(&'static str, PathBuf)>,
     /// Protected paths that changed during the call.
     pub changed: Vec<PathBuf>,
+    /// Directories in which the call may have changed further files that count.
+    pub uncompared: Vec<UncomparedDirectory>,
     /// Keys of git's configuration that were changed in the sandbox, and that the host has changed
     /// back.
     pub dropped_git_keys: Vec<String>,
@@ -514,7 +519,13 @@ impl CallSandbox {
     }
 
     /// Stores the protected paths that changed during the call. To be called after the call's end.
-    pub async fn find_changed(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
+    /// `recorded` are the changes of the call in `store`.
+    pub async fn find_changed(
+        &mut self,
+        own: &Arc<SandboxState>,
+        (store, recorded): (&Arc<ChangeStore>, &CallChanges),
+        clock: &Arc<dyn Clock>,
+    ) {
         let before = self.before.take().filter(|before| !before.is_empty());
         let names = self.names.take();
         let known = match &before {
@@ -526,18 +537,27 @@ impl CallSandbox {
             return;
         }
         let (tool, time, plan) = (Arc::clone(own), Arc::clone(clock), self.plan.clone());
+        let record = ExactRecord::of(store, recorded);
         let look = move || {
             let watched =
                 known.unwrap_or_else(|| before.map(WatchedPaths::changed).unwrap_or_default());
             let (Some(names), Some(plan)) = (names, plan) else {
-                return watched;
+                return (watched, Vec::new());
             };
-            let (changed, now) = names.changed(&plan, watched, tool.state.as_deref(), &*time);
-            tool.store_scan(now);
-            changed
+            let state = tool.state.as_deref();
+            let NamesAfterCall {
+                changed,
+                uncompared,
+                scan,
+            } = names.changed(&plan, watched, record.as_ref(), state, &*time);
+            tool.store_scan(scan);
+            (changed, uncompared)
         };
         match own.file_access.within_limit(&**clock, look).await {
-            Some(changed) => self.changed = changed,
+            Some((changed, uncompared)) => {
+                self.changed = changed;
+                self.uncompared = uncompared;
+            }
             None => self.unknown.push(UnknownObservation::Changed),
         }
     }

@@ -32,6 +32,42 @@ fn removed_private_caches_are_created_again() {
 }
 
 #[test]
+fn directories_of_change_sets_are_hidden_and_protected_from_the_beginning() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let [workspace, state] = ["workspace", "state"].map(|name| root.join(name));
+    fs::create_dir_all(workspace.join(".git")).unwrap();
+    let own = SandboxState {
+        state: Some(state.clone()),
+        ..SandboxState::new(SandboxSettings {
+            level: SandboxLevel::WorkspaceWrite,
+            ..SandboxSettings::default()
+        })
+    };
+    let facts = HostFacts {
+        state: Some(state.clone()),
+        ..HostFacts::new(None, workspace.clone(), Tier::Full)
+    };
+    let (clock, wall) = (agent_bash_process::SystemClock::new(), Timestamp(0));
+    let prepare = || {
+        own.prepare(None, facts.clone(), false, &clock)
+            .unwrap()
+            .unwrap()
+    };
+    let first = prepare().plan;
+    // A mount can hide them only if they exist when a shell starts.
+    for name in ["changes", "targets"] {
+        assert!(state.join(name).is_dir() && first.hidden.hiding(&state.join(name)).is_some());
+    }
+    let stored = workspace.join(".git/.agent-bash-changes");
+    assert!(!first.protected.contains(&stored));
+    fs::create_dir(&stored).unwrap();
+    let cached = own.prepare_from_cache(&facts, Duration::ZERO, false, wall);
+    assert!(cached.is_none());
+    assert!(prepare().plan.protected.contains(&stored));
+}
+
+#[test]
 fn hidden_directory_of_keys_is_replaced_by_a_private_one() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

@@ -99,6 +99,7 @@ pub(crate) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::SandboxPartial { .. }
                 | NoticeKind::SandboxUnknown { .. }
                 | NoticeKind::ProtectedChanged { .. }
+                | NoticeKind::ProtectedUncompared { .. }
                 | NoticeKind::ProtectedInTrial { .. }
                 | NoticeKind::GitConfigDropped { .. }
                 | NoticeKind::SandboxUnsupported

@@ -399,6 +399,10 @@ pub(crate) fn notices(
         let paths = paths.collect();
         notices.push(NoticeKind::ProtectedChanged { paths });
     }
+    if !sandbox.uncompared.is_empty() {
+        let directories = sandbox.uncompared.clone();
+        notices.push(NoticeKind::ProtectedUncompared { directories });
+    }
     if !sandbox.dropped_git_keys.is_empty() {
         // A lock that is held stops the merges before and after the call for the same reason.
         let mut keys = sandbox.dropped_git_keys.clone();

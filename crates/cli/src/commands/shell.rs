@@ -443,6 +443,7 @@ fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
             | NoticeKind::SandboxHosts { .. }
             | NoticeKind::SandboxPartial { .. }
             | NoticeKind::ProtectedChanged { .. }
+            | NoticeKind::ProtectedUncompared { .. }
             | NoticeKind::GitConfigDropped { .. }
             | NoticeKind::ChangesLimit { .. }
             | NoticeKind::LimitHit { .. } => true,

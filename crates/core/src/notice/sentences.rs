@@ -1,6 +1,6 @@
 //! The sentence of each kind of notice.
 
-use super::{LimitKind, NoticeKind};
+use super::{LimitKind, NoticeKind, UncomparedDirectory};
 use crate::observed::{listed, listens_on};
 use crate::sandbox::{
     Access, DenialBasis, MissingPromise, Network, RefusedHost, SandboxLevel, UnknownObservation,
@@ -185,6 +185,13 @@ impl NoticeKind {
                 "This call changed {}, which run or configure programs outside of the sandbox.",
                 first_listed(paths)
             ),
+            Self::ProtectedUncompared { directories } => {
+                let named: Vec<String> = directories.iter().map(uncompared_text).collect();
+                format!(
+                    "The sandbox did not compare all files in {}. Files there that run or configure programs outside of the sandbox may have changed.",
+                    first_listed(&named)
+                )
+            }
             Self::ProtectedInTrial { paths } => format!(
                 "This trial would change {}, which run or configure programs outside of the sandbox.",
                 first_listed(paths)
@@ -264,6 +271,16 @@ fn first_listed(paths: &[String]) -> String {
     const MAX_NAMED: usize = 40;
     let named = listed(&paths[..paths.len().min(MAX_NAMED)]);
     format!("{named}{}", more_than(MAX_NAMED, paths.len()))
+}
+
+/// Returns the path of a directory, and how much of the directory was not compared.
+fn uncompared_text(directory: &UncomparedDirectory) -> String {
+    let path = &directory.path;
+    match directory.unreached {
+        0 => format!("{path} (more than 10,000 names)"),
+        1 => format!("{path} (1 subdirectory or more)"),
+        number => format!("{path} ({number} subdirectories or more)"),
+    }
 }
 
 /// Returns the end of a list of `count` values that names the first `named` values only.

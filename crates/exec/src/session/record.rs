@@ -41,6 +41,10 @@ const RESTORE_BUILTIN_TEXT: &str = concat!(
 /// as the script, because `eval` resets `PIPESTATUS`. Its `set -x` output is discarded.
 const STAGES_TEXT: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
+/// Appends the following text to the script, unless the shell has `set -v`.
+const ADD_UNLESS_VERBOSE: &str =
+    r#"; \builtin test "${-#*v}" = "$-" && BASH_EXECUTION_STRING=$BASH_EXECUTION_STRING"#;
+
 /// The commands that run each call. A script can inspect its shell, so none of the `__ab_…`
 /// variables is set while it runs. `__ab` is set only if the call sets variables, and has the
 /// commands that restore their former values. The `set -x` line of this `eval`, and a trap's output
@@ -293,7 +297,7 @@ impl SessionRecord<'_> {
             add(b"} >/dev/null 2>&1; ");
         }
         add(b"BASH_EXECUTION_STRING=");
-        add(&self.with_tail());
+        add(&self.script_with_tail());
         // After `set -a` every assignment exports.
         add(br"; \builtin export -n BASH_EXECUTION_STRING; ");
         if self.cwd.is_some() || must_exist {
@@ -307,11 +311,19 @@ impl SessionRecord<'_> {
         text
     }
 
-    /// Returns the script and its tail, quoted.
-    fn with_tail(&self) -> Vec<u8> {
+    /// Returns the script and its tail, quoted. A shell with `set -v` would print the tail for
+    /// statuses, so there the script gets no such tail.
+    fn script_with_tail(&self) -> Vec<u8> {
+        let script = |tail: &str| quoted(OsStr::new(&[self.script, tail].concat()));
         match self.tail() {
-            None => quoted(OsStr::new(self.script)),
-            Some(tail) => quoted(OsStr::new(&[self.script, "\n", tail].concat())),
+            None => script(""),
+            Some(STAGES_TEXT) => {
+                let mut text = script("");
+                text.extend_from_slice(ADD_UNLESS_VERBOSE.as_bytes());
+                text.extend(quoted(OsStr::new(&["\n", STAGES_TEXT].concat())));
+                text
+            }
+            Some(tail) => script(&["\n", tail].concat()),
         }
     }
 

@@ -129,7 +129,9 @@ async fn script_sees_no_variable_or_descriptor_of_the_record() {
         ("false | true", "", "+++ false\n+++ true\n"),
         ("x=$(echo a)", "", "++++ echo a\n+++ x=a\n"),
         ("set +x; set -v", "", "+++ set +x\n"),
+        ("false | true", "", "false | true\n"),
         ("echo a\nset +v", "a\n", "echo a\nset +v\n"),
+        ("echo b | cat", "b\n", ""),
     ] {
         let spec = named("a", script).report_stages(true);
         let ran = run_in(&cache, &spec).await;

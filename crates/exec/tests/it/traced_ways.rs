@@ -178,6 +178,12 @@ async fn result_names_a_change_that_is_not_recorded() {
     };
     let cases = [
         (format!("{PROGRAM} flags"), "flags"),
+        // `file_setattr`: the same for a path. It is inspected even if the kernel lacks it.
+        (
+            r#"perl -e '($n, $a) = ("one", "\0" x 24); syscall(469, -100, $n, $a, 24, 0)'"#
+                .to_owned(),
+            "flags",
+        ),
         (
             format!("(exec 5<>/proc/{own}/mem) 2>/dev/null; true"),
             "controlled",

@@ -57,8 +57,13 @@ pub fn protected_among(
     let by_content = paths.filter(|path| {
         is_index(path) && leads(path) || names_other_repository(&root, contents, path)
     });
+    let repositories = Repositories {
+        root: &root,
+        changed: changed.iter().map(|file| file.path.as_path()).collect(),
+    };
     let named = named.chain(by_content.cloned());
-    for below in named.chain(new_repositories(&root, changed)) {
+    let named = named.chain(repositories.links(changed));
+    for below in named.chain(repositories.heads()) {
         let path = root.join(below);
         if !found.iter().any(|outer| path.starts_with(outer)) {
             found.insert(path);
@@ -122,34 +127,80 @@ fn names_other_repository(root: &Path, contents: &Path, path: &Path) -> bool {
     common.zip(text(&contents.join(path))).is_some_and(is_other)
 }
 
-/// Returns the `HEAD` of each directory outside of a `.git` that becomes a repository for git, or
-/// is one and gets another configuration.
-fn new_repositories(root: &Path, changed: &[ChangedPath]) -> BTreeSet<PathBuf> {
-    let is_part = |name: &OsStr| {
-        let parts = ["HEAD", "commondir", "config", "objects", "refs"];
-        parts.iter().any(|part| name == *part)
-    };
-    let is_changed = |path: PathBuf| changed.iter().any(|file| file.path.starts_with(&path));
-    let exists = |path: PathBuf| root.join(path).exists();
-    let is_repository = |has: &dyn Fn(&str) -> bool| {
-        has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
-    };
-    let is_reported = |directory: &&Path| {
-        let was = is_repository(&|name| exists(directory.join(name)));
-        let is =
-            is_repository(&|name| is_changed(directory.join(name)) || exists(directory.join(name)));
-        let mut settings = ["HEAD", "commondir", "config"].iter();
-        is && (!was || settings.any(|name| is_changed(directory.join(name))))
-    };
-    let paths = changed.iter().map(|file| file.path.as_path());
-    let outside = paths.filter(|path| !path.iter().any(|name| name == ".git"));
-    let directories: BTreeSet<&Path> = outside
-        .flat_map(Path::ancestors)
-        .filter(|path| path.file_name().is_some_and(is_part))
-        .filter_map(Path::parent)
-        .collect();
-    let repositories = directories.into_iter().filter(is_reported);
-    repositories.map(|path| path.join("HEAD")).collect()
+/// The changed paths of a workspace, with which directories become repositories for git.
+struct Repositories<'a> {
+    root: &'a Path,
+    changed: BTreeSet<&'a Path>,
+}
+
+impl<'a> Repositories<'a> {
+    fn is_changed(&self, path: &Path) -> bool {
+        let first = self.changed.range(path..).next();
+        first.is_some_and(|changed| changed.starts_with(path))
+    }
+
+    fn was_repository(&self, directory: &Path) -> bool {
+        is_repository(&|name| self.root.join(directory).join(name).exists())
+    }
+
+    /// True if the directory is a repository for git now, or was one.
+    fn is_repository(&self, directory: &Path) -> bool {
+        is_repository(&|name| {
+            let path = directory.join(name);
+            self.is_changed(&path) || self.root.join(path).exists()
+        })
+    }
+
+    /// Returns the `HEAD` of each directory outside of a `.git` that becomes a repository for git,
+    /// or is one and gets another configuration.
+    fn heads(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let is_part = |name: &OsStr| {
+            let parts = ["HEAD", "commondir", "config", "objects", "refs"];
+            parts.iter().any(|part| name == *part)
+        };
+        let outside = self.changed.iter().filter(|path| !has_git(path));
+        let directories: BTreeSet<&Path> = outside
+            .flat_map(|path| path.ancestors())
+            .filter(|path| path.file_name().is_some_and(is_part))
+            .filter_map(Path::parent)
+            .collect();
+        let is_reported = |directory: &&Path| {
+            let mut settings = ["HEAD", "commondir", "config"].iter();
+            self.is_repository(directory)
+                && (!self.was_repository(directory)
+                    || settings.any(|name| self.is_changed(&directory.join(name))))
+        };
+        let repositories = directories.into_iter().filter(is_reported);
+        repositories.map(|path| path.join("HEAD"))
+    }
+
+    /// Returns the links in directories outside of a `.git` that are repositories for git. A git
+    /// outside would write where a link leads.
+    fn links(&self, changed: &'a [ChangedPath]) -> Vec<PathBuf> {
+        let links = changed.iter().filter(|file| file.is_link);
+        let links = links.map(|file| file.path.as_path());
+        let mut links: Vec<&Path> = links.filter(|it| !has_git(it) && !is_foreign(it)).collect();
+        let around = |link: &'a Path| link.ancestors().skip(1);
+        let directories: BTreeSet<&Path> = links.iter().copied().flat_map(around).collect();
+        let repositories = directories.into_iter().filter(|it| self.is_repository(it));
+        let repositories: BTreeSet<&Path> = repositories.collect();
+        links.retain(|link| around(link).any(|it| repositories.contains(it)));
+        links.into_iter().map(Path::to_owned).collect()
+    }
+}
+
+/// True if git treats a directory with these entries as a repository.
+fn is_repository(has: &dyn Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+}
+
+fn has_git(path: &Path) -> bool {
+    path.iter().any(|name| name == ".git")
+}
+
+/// True in a directory of other projects. Of the names in it, only repositories count.
+fn is_foreign(path: &Path) -> bool {
+    path.iter().any(|name| name == "node_modules")
 }
 
 /// Returns the protected file or directory, by name and at any depth, that contains or is the
@@ -158,8 +209,7 @@ fn protected_ancestor(file: &ChangedPath) -> Option<&Path> {
     let changed = file.path.as_path();
     let mut prefixes: Vec<&Path> = changed.ancestors().collect();
     prefixes.reverse();
-    // The names in it belong to other projects; only repositories count.
-    let is_foreign = changed.iter().any(|name| name == "node_modules");
+    let is_foreign = is_foreign(changed);
     let is_protected = |path: &&Path| {
         let git = path.ancestors().find(|ancestor| ancestor.ends_with(".git"));
         match git.and_then(|git| path.strip_prefix(git).ok()) {
@@ -229,6 +279,9 @@ mod tests {
             ("bare/HEAD", true),
             ("bare/objects", true),
             ("bare/refs/heads/main", true),
+            ("bare/refs/heads/a-link", true),
+            ("bare/node_modules/b-link", true),
+            ("bar/refs/heads/c-link", true),
             ("src/config", true),
             ("src/objects", true),
             ("pkg/.vscode/tasks.json", true),
@@ -254,6 +307,7 @@ mod tests {
             ".vscode",
             "AGENTS.md",
             "bare/HEAD",
+            "bare/refs/heads/a-link",
             "lib/.git/config",
             "node_modules/a/.git/config",
             "pkg/.vscode",

@@ -2,10 +2,10 @@
 //! sandbox, and compares two such scans. A scan is bounded: it reads a fixed number of directories,
 //! those near the top first.
 
+mod comparison;
 mod repositories;
 mod version;
 
-use super::git_index::{MAX_INDEX_BYTES, leads_into_repository};
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_core::words;
@@ -16,11 +16,11 @@ use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use version::{DIRECTORY_KIND, FileVersion, LINK_KIND, Time, has_further_names};
+use version::{DIRECTORY_KIND, FileVersion, LINK_KIND};
 
-/// The maximum number of directories scanned before a call, and after it.
-const MAX_DIRECTORIES_BEFORE: usize = 600;
-const MAX_DIRECTORIES_AFTER: usize = 1000;
+/// The maximum number of directories in a scan. It is the same before and after a call: otherwise
+/// calls could add directories unnoticed that only the later scan reaches.
+const MAX_DIRECTORIES: usize = 1000;
 
 /// The maximum number of directories in `.git` that a scan visits in addition.
 const MAX_GIT_DIRECTORIES: usize = 300;
@@ -33,9 +33,6 @@ const MAX_DEPTH: usize = 8;
 /// The maximum number of names read of a directory. In a larger directory, only the names that
 /// count are looked up.
 const MAX_ENTRIES: usize = 10_000;
-
-/// The maximum number of paths in a result.
-const MAX_PATHS: usize = 1000;
 
 /// Directories that package managers fill. The names in them belong to other projects; only
 /// repositories count.
@@ -124,6 +121,9 @@ pub struct NameScan {
     submodules: ListedSubmodules,
     /// True if the scan reached all directories.
     is_whole: bool,
+    /// The directories that were not scanned whole, with the number of their subdirectories that
+    /// were not reached. A directory with too many entries can have further ones.
+    partial: BTreeMap<PathBuf, u64>,
 }
 
 impl NameScan {
@@ -131,146 +131,21 @@ impl NameScan {
     /// `earlier` are not read again. The scan stops when `is_over` returns true.
     #[must_use]
     pub fn of(plan: &Plan, earlier: &Self, is_over: &dyn Fn() -> bool) -> Self {
-        earlier.scan(plan, MAX_DIRECTORIES_BEFORE, is_over)
+        let mut now = earlier.scan(plan, is_over);
+        // The scan after the call has more time, and names what it does not reach.
+        if is_over() {
+            now.partial.clear();
+        }
+        now
     }
 
     /// Scans the same directories after a call. The scan stops when `is_over` returns true.
     #[must_use]
     pub fn again(&self, plan: &Plan, is_over: &dyn Fn() -> bool) -> Self {
-        self.scan(plan, MAX_DIRECTORIES_AFTER, is_over)
+        self.scan(plan, is_over)
     }
 
-    /// Returns the files that differ in `now`, except those that the sandbox protects. `since` is
-    /// the start of the call in seconds and nanoseconds. If this scan `is_old`, only changes since
-    /// the start of the call count.
-    #[must_use]
-    pub fn changed(
-        &self,
-        now: &Self,
-        plan: &Plan,
-        since: (i64, i64),
-        is_old: bool,
-    ) -> Vec<PathBuf> {
-        let protected: BTreeSet<&Path> = plan.protected.iter().map(PathBuf::as_path).collect();
-        let is_protected = |path: &Path| {
-            plan.tier == Tier::Full
-                && path
-                    .ancestors()
-                    .any(|ancestor| protected.contains(ancestor))
-        };
-        let is_reported = |path: &Path, kind: u32, changed: Option<Time>| {
-            let is_compared = kind != LINK_KIND || !self.has_ignored_links(path, now);
-            let is_known = is_compared && (self.is_whole || self.has_seen(path, now));
-            let is_certain = !is_old && is_known;
-            is_certain || changed.is_none_or(|changed| changed >= since)
-        };
-        let written = now.files.iter().filter(|(path, version)| {
-            let changed = || match version.changed {
-                (0, 0) => FileVersion::at(path).map(|version| version.changed),
-                changed if version.kind == LINK_KIND => Some(changed).max(self.moved(path, now)),
-                changed => Some(changed),
-            };
-            self.files.get(*path) != Some(version) && is_reported(path, version.kind, changed())
-        });
-        let missing = self.files.iter().filter(|(path, before)| {
-            // A `HEAD` counts as removed if its directory is no longer a repository.
-            let repository = path.parent().filter(|_| path.ends_with("HEAD"));
-            // The second scan may not have reached the file; then it still has the same version.
-            let is_other = match repository {
-                Some(directory) => !is_git_directory(directory),
-                // A directory that could not be listed before can be listed now.
-                None => !before.is_at(path) || now.directories.contains_key(*path),
-            };
-            let own = FileVersion::at(path).map(|version| version.changed);
-            let changed = match repository {
-                Some(directory) => {
-                    own.max(FileVersion::at(directory).map(|version| version.changed))
-                }
-                None => own.or_else(|| FileVersion::around(path).map(|version| version.changed)),
-            };
-            !now.files.contains_key(*path)
-                && is_other
-                && (!is_absent(path) || is_removal_reported(path, plan))
-                && is_reported(path, before.kind, changed)
-        });
-        let mut index_bytes = MAX_INDEX_BYTES;
-        let indexes = now.indexes.iter().filter(|(path, version)| {
-            let git_dir = path.parent().unwrap_or(path);
-            self.indexes.get(*path) != Some(version)
-                && is_reported(path, version.kind, Some(version.changed))
-                && leads_into_repository(path, git_dir, &mut index_bytes)
-        });
-        let mut changed: BTreeSet<PathBuf> = written
-            .chain(missing)
-            .chain(indexes)
-            .map(|(path, _)| path)
-            .filter(|path| !is_protected(path) || has_further_names(path))
-            .cloned()
-            .collect();
-        // For a repository that was created or removed, only its `.git` is reported.
-        let gits = changed.iter().filter(|path| path.ends_with(".git"));
-        let gits: Vec<PathBuf> = gits.cloned().collect();
-        changed.retain(|path| !gits.iter().any(|git| path != git && path.starts_with(git)));
-        let mut changed: Vec<PathBuf> = changed.into_iter().collect();
-        changed.sort_by_key(|path| path.components().count());
-        changed.truncate(MAX_PATHS);
-        changed
-    }
-
-    /// Returns the files of this name.
-    pub fn files_named(&self, name: &str) -> impl Iterator<Item = &Path> {
-        let files = self.files.keys().map(PathBuf::as_path);
-        files.filter(move |path| path.ends_with(name))
-    }
-
-    /// Returns the directories that were replaced by links. A program that is started there by path
-    /// runs in the link's target.
-    #[must_use]
-    pub fn replaced_by_links(&self, now: &Self) -> Vec<PathBuf> {
-        let missing = self.directories.keys();
-        let missing = missing.filter(|path| !now.directories.contains_key(*path));
-        missing.filter(|path| path.is_symlink()).cloned().collect()
-    }
-
-    /// True if this scan reached the directory in which `now` found the file.
-    fn has_seen(&self, path: &Path, now: &Self) -> bool {
-        let mut around = path.ancestors().skip(1);
-        let found = around.find(|directory| now.directories.contains_key(*directory));
-        found.is_none_or(|directory| self.directories.contains_key(directory))
-    }
-
-    /// True if this scan has ignored the links in the directory of a path, because the directory
-    /// looks like a part of a repository only in `now`.
-    fn has_ignored_links(&self, path: &Path, now: &Self) -> bool {
-        let counts_links = |scan: &Self| {
-            let directory = scan.directories.get(path.parent()?)?;
-            Some(directory.counts_links())
-        };
-        (counts_links(self), counts_links(now)) == (Some(false), Some(true))
-    }
-
-    /// Returns the last change of the directories around a path that were elsewhere during this
-    /// scan. A link that was moved with its directory has not changed itself.
-    fn moved(&self, path: &Path, now: &Self) -> Option<Time> {
-        let around = path.ancestors().skip(1);
-        let around = around.filter_map(|path| Some((path, now.directories.get(path)?)));
-        let moved = around.filter(|(path, found)| match self.directories.get(*path) {
-            Some(before) => before.version.inode != found.version.inode,
-            None => self.lacks(path),
-        });
-        moved.map(|(_, found)| found.version.changed).max()
-    }
-
-    /// True if this scan has read the parent directory, and found no such directory in it.
-    fn lacks(&self, path: &Path) -> bool {
-        let parent = path.parent().and_then(|it| self.directories.get(it));
-        parent.zip(path.file_name()).is_some_and(|(parent, name)| {
-            let is_git = parent.is_repository && name == ".git";
-            !is_git && !parent.directories.iter().any(|it| it == name)
-        })
-    }
-
-    fn scan(&self, plan: &Plan, max_directories: usize, is_over: &dyn Fn() -> bool) -> Self {
+    fn scan(&self, plan: &Plan, is_over: &dyn Fn() -> bool) -> Self {
         let mut walk = ScanWalk {
             before: self,
             now: Self::default(),
@@ -296,7 +171,7 @@ impl NameScan {
                 });
             }
         }
-        let (mut in_git, mut others) = (MAX_GIT_DIRECTORIES, max_directories);
+        let (mut in_git, mut others) = (MAX_GIT_DIRECTORIES, MAX_DIRECTORIES);
         while !is_over() {
             // On a slow file system, the time is used for names first.
             let next = take(&mut walk.near, &mut others)
@@ -307,10 +182,9 @@ impl NameScan {
             };
             walk.visit(directory);
         }
-        let queues = [&walk.git, &walk.near, &walk.far];
+        walk.now.partial = walk.partial();
+        walk.now.is_whole = walk.now.partial.is_empty();
         let directories = &walk.now.directories;
-        walk.now.is_whole = queues.iter().all(|queue| queue.is_empty())
-            && !directories.values().any(|directory| directory.is_cut);
         if !walk.now.is_whole {
             // A git at the top enters submodules, wherever they are.
             let is_scanned = |tree: &Path| directories.contains_key(tree);
@@ -357,6 +231,24 @@ struct ScanWalk<'a> {
 }
 
 impl ScanWalk<'_> {
+    /// Returns [`NameScan::partial`].
+    fn partial(&self) -> BTreeMap<PathBuf, u64> {
+        let cut = self.now.directories.iter().filter(|(_, it)| it.is_cut);
+        let mut partial: BTreeMap<PathBuf, u64> = cut.map(|(path, _)| (path.clone(), 0)).collect();
+        for directory in [&self.git, &self.near, &self.far].into_iter().flatten() {
+            let parent = directory.path.parent();
+            let parent = parent.filter(|_| directory.parent_device.is_some());
+            let parent = parent.unwrap_or(&directory.path);
+            // A call can create very many subdirectories, so no path is copied for each.
+            if let Some(count) = partial.get_mut(parent) {
+                *count += 1;
+            } else {
+                partial.insert(parent.to_owned(), 1);
+            }
+        }
+        partial
+    }
+
     fn visit(&mut self, pending: PendingDirectory) {
         let PendingDirectory {
             path,
@@ -556,42 +448,29 @@ fn add_files(
     }
 }
 
-fn is_absent(path: &Path) -> bool {
-    path.symlink_metadata().is_err()
-}
-
-/// True if the removal of this file is reported. The removal of a nested `.git` is not reported,
-/// because git then uses the enclosing repository.
-fn is_removal_reported(path: &Path, plan: &Plan) -> bool {
-    let mut gits = path
-        .ancestors()
-        .filter(|ancestor| ancestor.ends_with(".git"));
-    match gits.next() {
-        Some(git) => {
-            let is_top = git.parent().is_some_and(|directory| {
-                plan.writable.iter().any(|writable| writable == directory)
-            });
-            is_top || !is_absent(git)
-        }
-        None => true,
-    }
-}
-
 /// Returns the files at the top of these directories that the sandbox protects, including those
 /// that match a pattern, and the stored files of change sets. The host creates the latter during
 /// calls, so only mounts protect them: they are not compared.
-pub(super) fn protected_at(directories: &BTreeSet<PathBuf>, tier: Tier) -> Vec<PathBuf> {
-    let entries = directories
+pub(super) fn protected_at(writable: &BTreeSet<PathBuf>, tier: Tier) -> Vec<PathBuf> {
+    let entries = writable
         .iter()
         .flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
     let protected = entries
         .flatten()
         .filter(|entry| entry.file_name().to_str().is_some_and(is_protected_name));
-    let stored = directories.iter().filter(|_| tier == Tier::Full);
-    let stored = stored.flat_map(|directory| [directory.clone(), directory.join(".git")]);
-    let stored = stored.map(|directory| directory.join(names::CHANGES_IN_TREE));
-    let stored = stored.filter(|path| path.is_dir());
+    let stored = stored_at(writable, tier).filter(|path| path.is_dir());
     protected.map(|entry| entry.path()).chain(stored).collect()
+}
+
+/// Returns the paths at which the host can store files of change sets, existing or not, if mounts
+/// can protect them.
+pub(super) fn stored_at<'a>(
+    writable: impl IntoIterator<Item = &'a PathBuf>,
+    tier: Tier,
+) -> impl Iterator<Item = PathBuf> {
+    let writable = writable.into_iter().filter(move |_| tier == Tier::Full);
+    let directories = writable.flat_map(|directory| [directory.clone(), directory.join(".git")]);
+    directories.map(|directory| directory.join(names::CHANGES_IN_TREE))
 }
 
 #[cfg(test)]

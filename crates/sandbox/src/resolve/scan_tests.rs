@@ -1,3 +1,4 @@
+use super::version::Time;
 use super::*;
 use crate::resolve::git_index::tests::{index, with_submodule};
 use agent_bash_core::sandbox::WriteLevel;
@@ -342,7 +343,7 @@ fn repository(git_dir: &Path) {
 #[test]
 fn submodules_that_the_scan_does_not_reach_are_compared() {
     let many = |root: &Path| {
-        for number in 0..=MAX_DIRECTORIES_AFTER {
+        for number in 0..=MAX_DIRECTORIES {
             fs::create_dir(root.join(format!("many{number}"))).unwrap();
         }
     };
@@ -369,6 +370,55 @@ fn submodules_that_the_scan_does_not_reach_are_compared() {
         list(root, "far/a/b");
     };
     assert_eq!(reported(&|_| {}, &all), ["far/a/b/.git"]);
+}
+
+/// Returns the directories, relative to the workspace, that are named as not compared after these
+/// changes of the user and of a call.
+fn uncompared(user: Change<'_>, call: Change<'_>) -> Vec<(String, u64)> {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    user(&root);
+    let plan = plan(&root);
+    let before = NameScan::of(&plan, &NameScan::default(), &|| false);
+    call(&root);
+    let now = before.again(&plan, &|| false);
+    let below = |path: &Path| path.strip_prefix(&root).unwrap().display().to_string();
+    let found = before.uncompared(&now);
+    // The host uses the scan after a call again, and names a directory once.
+    assert!(now.uncompared(&now.again(&plan, &|| false)).is_empty());
+    found
+        .iter()
+        .map(|(path, count)| (below(path), *count))
+        .collect()
+}
+
+#[test]
+fn directories_that_a_call_fills_beyond_the_limits_are_named() {
+    let nothing: Change<'_> = &|_| {};
+    let names = |root: &Path| {
+        fs::create_dir_all(root.join("big")).unwrap();
+        for number in 0..MAX_ENTRIES {
+            fs::File::create(root.join(format!("big/{number}"))).unwrap();
+        }
+    };
+    let directories = |count: usize| {
+        move |root: &Path| {
+            for number in 0..count {
+                fs::create_dir_all(root.join(format!("many/{number}/in"))).unwrap();
+            }
+        }
+    };
+    let few = directories(MAX_DIRECTORIES / 2 - 1);
+    let many = directories(MAX_DIRECTORIES / 2 + 5);
+    assert_eq!(uncompared(nothing, &names), [("big".to_owned(), 0)]);
+    assert_eq!(uncompared(nothing, &few), []);
+    assert_eq!(uncompared(nothing, &many), [("many".to_owned(), 12)]);
+    assert_eq!(uncompared(&few, &many), [("many".to_owned(), 12)]);
+    // What was too much before the call is not named.
+    assert_eq!(
+        uncompared(&many, &|root| write(&root.join("many/new"), "")),
+        []
+    );
 }
 
 #[test]

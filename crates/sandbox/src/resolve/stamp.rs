@@ -1,5 +1,6 @@
 //! Checks whether an earlier plan is still valid.
 
+use super::scan::stored_at;
 use agent_bash_core::sandbox::Plan;
 #[cfg(target_os = "linux")]
 use agent_bash_os::open_cached;
@@ -22,6 +23,9 @@ pub struct PlanStamp {
     protected: Vec<(PathBuf, Option<PathIdentity>)>,
     /// The directories that list worktrees and submodules.
     lists: Vec<Option<IdentityAndTime>>,
+    /// The stored files of change sets in the writable directories. Only a plan that was made when
+    /// they existed protects them.
+    stored: Vec<Option<PathIdentity>>,
 }
 
 /// The identity of the file at a path; links are not followed.
@@ -223,6 +227,9 @@ impl PlanStamp {
             lists: list_directories(plan)
                 .map(|path| look(&path))
                 .collect::<Result<_, E>>()?,
+            stored: stored_at(&plan.writable, plan.tier)
+                .map(|path| Ok(look(&path)?.map(|(identity, _)| identity)))
+                .collect::<Result<_, E>>()?,
         })
     }
 
@@ -274,6 +281,10 @@ mod tests {
         fs::create_dir_all(at("worktrees/side")).unwrap();
         assert_ne!(PlanStamp::of(&plan), second);
         assert_eq!(replaced(&second), Vec::<PathBuf>::new());
+        let third = PlanStamp::of(&plan);
+        fs::create_dir(at(".agent-bash-changes")).unwrap();
+        assert_ne!(PlanStamp::of(&plan), third);
+        assert_eq!(replaced(&third), Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub enum FileEffect {
     MovesName,
     /// Permissions, owner, times or extended attributes change.
     Attributes,
+    /// Flags change, as by `chattr`. A record cannot restore them.
+    Flags,
     /// The file is opened with flags.
     Opens(FlagsPosition),
     /// Nothing changes: the program asks whether it can write the file. The argument has the mode.
@@ -168,7 +170,7 @@ const COMMON_CALLS: &[Call] = calls! {
     libc::SYS_lremovexattr => [attributes(Path(0), No)];
     libc::SYS_fremovexattr => [attributes(Open(0), Yes)];
     SYS_REMOVEXATTRAT => [attributes(At(0, 1), ByFlags(2))];
-    SYS_FILE_SETATTR => [attributes(At(0, 1), ByFlags(4))];
+    SYS_FILE_SETATTR => [operand(At(0, 1), ByFlags(4), FileEffect::Flags)];
 };
 
 /// System calls that only x86 has. On other architectures, libraries use the calls of

@@ -1,12 +1,13 @@
 //! Finds files that a call has changed and that run, configure or instruct programs outside the
 //! sandbox. If a call has changed a settings file, the host continues to use the former text.
 
+use super::exact_record::ExactRecord;
 use super::workspaces::Workspaces;
 use agent_bash_core::sandbox::Plan;
-use agent_bash_core::{Clock, Timestamp};
+use agent_bash_core::{Clock, Timestamp, UncomparedDirectory};
 use agent_bash_sandbox::{NameScan, links_and_target};
 use agent_bash_settings::guarded_settings::{self, GuardedSettings, GuardedText, PROJECT_FILE};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,9 @@ use std::time::Duration;
 /// The granularity of file times, in milliseconds. A file's time may be this much earlier than the
 /// clock's time at the moment of the change.
 const TICK_MS: u64 = 20;
+
+/// The maximum number of paths in a result.
+const MAX_PATHS: usize = 1000;
 
 /// Time limit of the scan before a call, for slow file systems.
 const SCAN_TIMEOUT_BEFORE: Duration = Duration::from_millis(150);
@@ -32,14 +36,17 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
-    fn is_among(&self, changed: &[PathBuf]) -> bool {
+    fn is_among(&self, changed: &BTreeSet<&Path>) -> bool {
         let now = links_and_target(&self.path);
         let mut all = self.links_and_target.iter().chain(&now);
-        all.any(|path| changed.contains(path))
+        all.any(|path| changed.contains(&**path))
     }
 
-    fn is_at(&self, path: &Path) -> bool {
-        self.path == *path || self.links_and_target.iter().any(|it| it == path)
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.path]
+            .into_iter()
+            .chain(&self.links_and_target)
+            .map(|path| &**path)
     }
 }
 
@@ -54,6 +61,17 @@ pub struct NamesBeforeCall {
     settings: Vec<SettingsFile>,
     /// Settings files that earlier calls have changed.
     guarded: Vec<GuardedText>,
+}
+
+/// The comparison after a call.
+#[derive(Debug)]
+pub(super) struct NamesAfterCall {
+    /// The files that the call has changed.
+    pub(super) changed: Vec<PathBuf>,
+    /// The directories in which the call may have changed further files.
+    pub(super) uncompared: Vec<UncomparedDirectory>,
+    /// The new scan.
+    pub(super) scan: Arc<NameScan>,
 }
 
 impl NamesBeforeCall {
@@ -117,15 +135,16 @@ impl NamesBeforeCall {
         &self.settings
     }
 
-    /// Returns the files that the call has changed, and a new scan. `known` are changed files that
-    /// the caller has found; they are part of the returned files.
+    /// Compares the files after the call. `known` are changed files that the caller has found; they
+    /// are part of the returned files. `record` names the files that a scan did not reach.
     pub(super) fn changed(
         &self,
         plan: &Plan,
-        known: Vec<PathBuf>,
+        mut known: Vec<PathBuf>,
+        record: Option<&ExactRecord>,
         state: Option<&Path>,
         clock: &dyn Clock,
-    ) -> (Vec<PathBuf>, Arc<NameScan>) {
+    ) -> NamesAfterCall {
         let now = self
             .scan
             .again(plan, &time_limit(clock, SCAN_TIMEOUT_AFTER));
@@ -135,8 +154,19 @@ impl NamesBeforeCall {
         let named = self
             .scan
             .changed(&now, plan, (seconds, nanoseconds), self.is_reused);
+        let mut uncompared = self.scan.uncompared(&now);
+        let record = record.filter(|_| !now.is_whole());
+        if let Some((record, recorded)) = record.and_then(|it| Some((it, it.protected()?))) {
+            let is_new = |path: &PathBuf| !plan.is_protected(path) && !now.has_read(path);
+            known.extend(recorded.into_iter().filter(is_new));
+            uncompared.retain(|(path, _)| !path.starts_with(record.root()));
+        }
         // If a changed file lies in a changed directory, only the file is reported.
-        let is_named = |path: &PathBuf| named.iter().any(|name| name.starts_with(path));
+        let sorted: BTreeSet<&Path> = named.iter().map(|path| &**path).collect();
+        let is_named = |path: &PathBuf| {
+            let first = sorted.range(&**path..).next();
+            first.is_some_and(|name| name.starts_with(path))
+        };
         let mut changed: Vec<PathBuf> = known.into_iter().filter(|path| !is_named(path)).collect();
         changed.extend(named);
         self.guard(&changed, state);
@@ -144,7 +174,17 @@ impl NamesBeforeCall {
         if let Some(state) = state.filter(|_| !replaced.is_empty()) {
             Workspaces::read(state).record_replaced(state, plan, replaced);
         }
-        (changed, Arc::new(now))
+        changed.truncate(MAX_PATHS);
+        let uncompared = uncompared.into_iter().take(MAX_PATHS);
+        let uncompared = uncompared.map(|(path, unreached)| UncomparedDirectory {
+            path: path.display().to_string(),
+            unreached,
+        });
+        NamesAfterCall {
+            changed,
+            uncompared: uncompared.collect(),
+            scan: Arc::new(now),
+        }
     }
 
     /// Returns the text of a project's file that the call has moved with its directory. Unlike a
@@ -162,12 +202,14 @@ impl NamesBeforeCall {
         let Some(state) = state else {
             return;
         };
-        let known = self.settings.iter().filter(|file| file.is_among(changed));
+        // A call can create very many such files.
+        let sorted: BTreeSet<&Path> = changed.iter().map(|path| &**path).collect();
+        let known = self.settings.iter().filter(|file| file.is_among(&sorted));
         let known = known.map(|file| (file.path.clone(), file.text.clone()));
-        let is_known = |path: &PathBuf| self.settings.iter().any(|file| file.is_at(path));
+        let paths: BTreeSet<&Path> = self.settings.iter().flat_map(SettingsFile::paths).collect();
         let others = changed
             .iter()
-            .filter(|path| path.ends_with(PROJECT_FILE) && !is_known(path));
+            .filter(|path| path.ends_with(PROJECT_FILE) && !paths.contains(&***path));
         let others = others.map(|path| (path.clone(), self.moved_text(path)));
         let mut settings: BTreeMap<PathBuf, Option<String>> = others.chain(known).collect();
         // A call that writes the same text once more does not make the text the user's.
@@ -190,3 +232,7 @@ fn time_limit(clock: &dyn Clock, limit: Duration) -> impl Fn() -> bool + '_ {
     let begun = clock.now();
     move || clock.now().saturating_sub(begun) > limit
 }
+
+#[cfg(all(test, target_os = "linux"))]
+#[path = "names_tests.rs"]
+mod tests;

@@ -7,6 +7,10 @@ use agent_bash_sandbox::{HostFacts, ResolveError, ResolvedSandbox, WantedSandbox
 use agent_bash_settings::{CacheAccess, SandboxSettings};
 use std::path::{Path, PathBuf};
 
+/// Directories of the state directory that calls may not read. The host creates them before the
+/// first call, because a mount hides only what exists when a shell starts.
+const HIDDEN_DIRECTORIES: [&str; 2] = ["changes", "targets"];
+
 /// Returns the input for [`resolve`]: the sandbox that the settings want at `level`.
 fn wanted(settings: &SandboxSettings, level: WriteLevel, facts: &HostFacts) -> WantedSandbox {
     WantedSandbox {
@@ -23,8 +27,8 @@ fn wanted(settings: &SandboxSettings, level: WriteLevel, facts: &HostFacts) -> W
     }
 }
 
-/// Resolves the plan of the sandbox, and creates the private caches and the copy of git's
-/// configuration in the state directory `state`. Returns `None` if the settings ask for no sandbox.
+/// Resolves the plan of the sandbox, and creates the private caches, the copy of git's configuration
+/// and the hidden directories in the state directory `state`. Returns `None` if the settings ask for no sandbox.
 pub(super) fn resolved(
     settings: &SandboxSettings,
     facts: &HostFacts,
@@ -38,6 +42,12 @@ pub(super) fn resolved(
         let _ = PrivateDir::create(state, &[]);
     }
     let mut resolved = resolve(&wanted(settings, level, facts), facts)?;
+    for (state, name) in state
+        .iter()
+        .flat_map(|it| HIDDEN_DIRECTORIES.map(|name| (it, name)))
+    {
+        let _ = PrivateDir::create(state, &[name]);
+    }
     if let (Some(workspace), Some(state)) = (&resolved.workspace, state) {
         let plan = &mut resolved.plan;
         if settings.caches == CacheAccess::Private {

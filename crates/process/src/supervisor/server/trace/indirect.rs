@@ -62,10 +62,8 @@ impl TraceContext {
                 })
             }
             IndirectEffect::SetsFlags => match opened(0) {
-                Some(file) if self.may_be_within(&file, thread, record)? => Some(
-                    "flags of files were set (as by `chattr`), which are not recorded".to_owned(),
-                ),
-                _ => None,
+                Some(file) => return self.record_flags(&file, thread, record),
+                None => None,
             },
             IndirectEffect::ChangesSubvolumes => {
                 let recorded_root = self.recorded_root(record.root())?;
@@ -81,6 +79,21 @@ impl TraceContext {
             }
         };
         reason.map_or(Ok(()), |reason| Err(IncompleteReason::of(reason)))
+    }
+
+    /// Returns why the record lacks a change of a file's flags, if the file may be recorded.
+    pub(super) fn record_flags(
+        &mut self,
+        file: &NamedFile,
+        thread: i32,
+        record: &dyn ChangeRecord,
+    ) -> Result<(), IncompleteReason> {
+        if self.may_be_within(file, thread, record)? {
+            return Err(IncompleteReason::of(
+                "flags of files were set (as by `chattr`), which are not recorded",
+            ));
+        }
+        Ok(())
     }
 
     pub(super) fn may_be_within(

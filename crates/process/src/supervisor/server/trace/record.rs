@@ -152,7 +152,7 @@ impl TraceContext {
         let note = AssertUnwindSafe(|| {
             for effect in effects(listener, call).unwrap_or_default() {
                 let (file, is_query) = match effect {
-                    CallEffect::Touches(file, _) => (file, false),
+                    CallEffect::Touches(file, _) | CallEffect::SetsFlags(file) => (file, false),
                     CallEffect::AsksToWrite(file) => (file, true),
                     _ => continue,
                 };
@@ -285,7 +285,7 @@ impl TraceContext {
                     let path = file.path();
                     path.is_ok_and(|path| self.excludes(&path) || self.sockets.knows_fifo(&path))
                 }
-                CallEffect::WritesToDevice(_) => false,
+                CallEffect::WritesToDevice(_) | CallEffect::SetsFlags(_) => false,
             })
         });
         catch_unwind(certain).unwrap_or(false)
@@ -321,6 +321,9 @@ impl TraceContext {
             match effect {
                 CallEffect::Touches(file, touch) => {
                     self.record_touch(&file, touch, call.thread, true, record)?;
+                }
+                CallEffect::SetsFlags(file) => {
+                    self.record_flags(&file, call.thread, record)?;
                 }
                 CallEffect::MakesFifo(file) => {
                     let path = file.path().map_err(IncompleteReason::unreadable_path)?;

@@ -21,6 +21,8 @@ const MAX_ADDRESS_BYTES: usize = 128;
 pub(super) enum CallEffect {
     /// Changes a file in this way.
     Touches(NamedFile, Touch),
+    /// Sets flags of a file.
+    SetsFlags(NamedFile),
     /// Creates a FIFO.
     MakesFifo(NamedFile),
     /// Opens a FIFO for writing.
@@ -125,6 +127,9 @@ impl CallArguments<'_> {
             (FileEffect::AsksToWrite(_), _) => {
                 return Ok(kind.map(|_| CallEffect::AsksToWrite(file)));
             }
+            (FileEffect::Flags, _) => {
+                return Ok(kind.map(|_| CallEffect::SetsFlags(file)));
+            }
             (FileEffect::CreatesName, _) => kind.is_none().then_some(Touch::Name),
             (FileEffect::RemovesName, _) => touch_by_removal(kind),
             (FileEffect::MovesName, _) => Some(Touch::Name),
@@ -159,7 +164,8 @@ impl CallArguments<'_> {
                     _ => self.path(index)?,
                 };
                 if path.is_empty() {
-                    let by_descriptor = matches!(operand.effect, FileEffect::Attributes);
+                    let by_descriptor =
+                        matches!(operand.effect, FileEffect::Attributes | FileEffect::Flags);
                     let by_descriptor =
                         by_descriptor.then(|| NamedFile::from_descriptor(thread, number));
                     return Ok(by_descriptor.flatten());
