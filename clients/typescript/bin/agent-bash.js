@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { findProgram } from "../dist/program.js";
 
-const child = spawn(findProgram(), process.argv.slice(2), { stdio: "inherit" });
+const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
 // A terminal sends these to the program as well, which decides what they mean; others are passed on.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => child.kill("SIGTERM"));
@@ -13,3 +13,12 @@ child.on("error", (error) => {
   process.exit(126);
 });
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+
+function program() {
+  try {
+    return findProgram();
+  } catch (error) {
+    console.error(`agent-bash cannot be started: ${error.message}`);
+    process.exit(127);
+  }
+}

@@ -172,6 +172,14 @@ fn test_in_node(tree: &Tree, packed: &PackedFiles, packages: &Path, root: &Root)
     }
     let version = root.run(tree, &["npx", "--no", "--", "agent-bash", "--version"])?;
     ensure!(version.contains("protocol"), "the launcher says {version}");
+    // Without the package of the program, the launcher finds itself on the `PATH`.
+    let script = "rm -r node_modules/@agent-bash && export PATH=$PWD/node_modules/.bin:$PATH && \
+                  timeout 60 agent-bash --version 2>&1; echo $?";
+    let refused = root.run(tree, &["sh", "-c", script])?;
+    ensure!(
+        refused.contains("optional dependencies") && refused.ends_with("\n127\n"),
+        "the launcher without a program says {refused}"
+    );
     Ok(())
 }
 
