@@ -3,12 +3,10 @@
 
 use crate::approval::Proposal;
 use crate::journal::RequestDetails;
-use crate::tool_context::Terminal;
-use agent_bash_core::changes::Overlay;
-use agent_bash_core::sandbox::{Plan, SandboxRequest};
+use agent_bash_core::sandbox::SandboxRequest;
 use agent_bash_core::{
     Definitions, Executor, Invocation, Notice, Outcome, OutputConsumer, OutputLimits, Request,
-    StdinSource, Streams, ToolResult, Window,
+    StdinSource, ToolResult, Window,
 };
 use agent_bash_exec::Job;
 use agent_bash_journal::PrintedOutputCollector;
@@ -21,7 +19,6 @@ use agent_bash_tools::KeepOutput;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The options of a call in addition to its JSON.
 #[derive(Default)]
@@ -178,35 +175,4 @@ pub(crate) struct FinishedRun {
     pub(crate) sandbox: Option<CallSandbox>,
     /// The record of changes.
     pub(crate) changed: CallChanges,
-}
-
-/// The decisions of earlier stages by which a call runs, in addition to the request.
-pub(crate) struct StageDecisions<'a> {
-    /// True to run in a subshell. A command whose filters were lifted runs in a subshell, because
-    /// the command's original pipeline could not change a persistent shell either.
-    pub(crate) subshell: bool,
-    /// True to get the exit status of each stage of the last pipeline.
-    pub(crate) report_stages: bool,
-    /// The time limit; `None` for no limit.
-    pub(crate) limit: Option<Duration>,
-    pub(crate) streams: Streams,
-    pub(crate) stdin: StdinSource,
-    /// True in safe mode, in which no function or alias may replace a listed command.
-    pub(crate) is_safe_mode: bool,
-    /// Functions, aliases and options for the call's shell, from another shell.
-    pub(crate) definitions: Option<Arc<Definitions>>,
-    /// The terminal to run on, if any.
-    pub(crate) terminal: Option<&'a Terminal>,
-    /// The plan of the sandbox, if any.
-    pub(crate) sandbox: Option<Arc<Plan>>,
-    /// The number of the sandbox plan. Only a warm shell with the same number may run the call.
-    pub(crate) pool: Option<u64>,
-    /// The overlay that holds back the call's changes.
-    pub(crate) trial: Option<Arc<Overlay>>,
-    /// The directory of the change set in which the call's changes are recorded.
-    pub(crate) trace: Option<PathBuf>,
-    /// True to refuse to start a call that cannot be traced, so that it can be scanned instead.
-    pub(crate) needs_trace: bool,
-    /// True if the call must not be traced.
-    pub(crate) is_untraceable: bool,
 }

@@ -2,7 +2,7 @@
 //! `stage/`. A stage that refuses ends the call before anything is started. `stage::offer` refuses
 //! requests for components that this tool lacks.
 
-use crate::call::{Call, CallOptions, FinishedRun, StageDecisions, StartedCallEnd};
+use crate::call::{Call, CallOptions, FinishedRun, StartedCallEnd};
 use crate::journal::RequestDetails;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
@@ -10,7 +10,7 @@ use crate::stage::parse_input::{Input, ParsedInput};
 use crate::stage::policy::PolicyVerdict;
 use crate::stage::{
     artifact, askpass, background, changes, journal, offer, parse_input, policy, remote, run,
-    shape, terminal, timeout, working_directory,
+    safe_mode, shape, terminal, timeout, working_directory,
 };
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
@@ -191,27 +191,29 @@ async fn run_locally(
         &typed,
     );
     let mut change_record = begun.await?;
-    let decisions = StageDecisions {
-        // In a pipeline, `cd` does not change the shell's directory. A command whose filters were
-        // lifted runs in a subshell, so that `cd` has no effect either. If a pipeline remains, its
-        // stages run in subshells anyway.
-        subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
-        report_stages: findings.last_pipeline.is_some(),
-        limit: (!is_unlimited).then_some(limit),
-        streams,
-        stdin: options.stdin,
-        is_safe_mode: tool.safe_mode.is_some(),
-        definitions: options.definitions.filter(|_| tool.safe_mode.is_none()),
-        terminal,
-        sandbox: sandbox.as_ref().and_then(|sandbox| sandbox.plan.clone()),
-        pool: sandbox.as_ref().map_or(Some(0), |sandbox| sandbox.pool),
-        trial: change_record.as_ref().and_then(ChangeRecord::trial),
-        trace: change_record.as_ref().and_then(ChangeRecord::trace),
-        needs_trace: tool.changes.is_level_set(),
-        is_untraceable: untraceable.is_some(),
-    };
-    let mut spec = run::spec(tool, call, &request, &decisions)?;
-    let askpass = askpass::open(tool, call, &request, decisions.sandbox.as_ref());
+    // In a pipeline, `cd` does not change the shell's directory. A command whose filters were lifted
+    // runs in a subshell, so that `cd` does not change the directory of a persistent shell either.
+    // If a pipeline remains, its stages run in subshells anyway.
+    let subshell = findings.lifted && request.session.is_some() && findings.last_pipeline.is_none();
+    let mut spec = run::spec(tool, call, &request, terminal, subshell)?
+        .report_stages(findings.last_pipeline.is_some())
+        .timeout((!is_unlimited).then_some(limit))
+        .streams(streams)
+        .stdin(options.stdin)
+        .sandbox(sandbox.as_ref().and_then(|sandbox| sandbox.plan.clone()))
+        .pool(sandbox.as_ref().map_or(Some(0), |sandbox| sandbox.pool))
+        .trial(change_record.as_ref().and_then(ChangeRecord::trial))
+        .trace(change_record.as_ref().and_then(ChangeRecord::trace))
+        .untraced(untraceable.is_some());
+    if tool.safe_mode.is_some() {
+        // No function or alias may replace an allowed command.
+        spec.snapshot = false;
+        safe_mode::disable_git_locks(&mut spec.env);
+    } else if options.definitions.is_some() {
+        // Warm shells do not have these definitions.
+        (spec.definitions, spec.pool) = (options.definitions, None);
+    }
+    let askpass = askpass::open(tool, call, &request, spec.sandbox.as_ref());
     match &askpass {
         Some(askpass) => askpass.add_variables(&mut spec.env),
         None => call.answers = None,
@@ -245,7 +247,7 @@ async fn run_locally(
         tool,
         call,
         original,
-        (&decisions, spec),
+        (terminal, spec),
         records,
         options.live,
         cancel,

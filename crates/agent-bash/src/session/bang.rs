@@ -1,7 +1,7 @@
 //! Runs a bang command, which the user typed. It runs like a tool call, but without the checks,
 //! without a time limit, and in the user's persistent shell.
 
-use crate::call::{Call, StageDecisions};
+use crate::call::Call;
 use crate::parsed_script;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
@@ -11,8 +11,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, Caller, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits,
-    Request, RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
-    ToolResult,
+    Request, RequestError, SessionName, Shell, ShellChoice, Status, Streams, ToolResult,
 };
 use agent_bash_journal::{JournalEntry, PrintedOutputCollector};
 use agent_bash_process::resolve_shell;
@@ -94,30 +93,18 @@ pub(super) async fn run(
     );
     // `begin` only refuses trials, and a bang command is not a trial.
     let mut changing = changing.await.ok().flatten();
-    let decisions = StageDecisions {
-        subshell: false,
-        report_stages: false,
-        limit: options.timeout,
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        is_safe_mode: false,
-        definitions: None,
-        terminal: None,
-        // The sandbox restricts the model, not the user.
-        sandbox: None,
-        pool: Some(0),
-        trial: None,
-        trace: changing.as_ref().and_then(ChangeRecord::trace),
-        needs_trace: tool.changes.is_level_set(),
-        is_untraceable: untraceable.is_some(),
-    };
     let marked = changing.as_mut().map_or(Ok(()), ChangeRecord::mark);
-    let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
+    let spec = marked.and_then(|()| run::spec(tool, &call, &request, None, false));
     let mut outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
         Ok(spec) => {
+            // No sandbox: it restricts the model, not the user.
+            let spec = spec
+                .timeout(options.timeout)
+                .trace(changing.as_ref().and_then(ChangeRecord::trace))
+                .untraced(untraceable.is_some());
             let labels = (&request, &*typed);
             let records = (&mut changing, &mut output);
-            let (live, spec) = (options.live, (&decisions, spec));
+            let (live, spec) = (options.live, (None, spec));
             changes::run(tool, &mut call, labels, spec, records, live, cancel).await
         }
         Err(error) => Err(error),

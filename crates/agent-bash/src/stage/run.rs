@@ -1,8 +1,7 @@
-//! Passes the script to the executor, with the decisions of the earlier stages.
+//! Passes the script to the executor.
 
-use crate::call::{Call, StageDecisions};
+use crate::call::Call;
 use crate::journal::masked;
-use crate::stage::safe_mode;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{
     Cancel, ConsumerFlow, Executor, NotStarted, Outcome, OutputConsumer, OutputMask, Request,
@@ -15,56 +14,37 @@ use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-/// Returns the specification of the run for the executor.
+/// Returns the specification of the run for the executor, without the decisions of the call's
+/// stages. If `subshell` is true, the script runs in a subshell.
 pub(crate) fn spec(
     tool: &ToolContext,
     call: &Call,
     request: &Request,
-    decisions: &StageDecisions<'_>,
+    terminal: Option<&Terminal>,
+    subshell: bool,
 ) -> Result<RunSpec, NotStarted> {
-    let base = match decisions.terminal {
-        Some(terminal) => &terminal.environment,
-        None => &tool.environment,
-    };
-    let env = base.for_call(&request.env);
-    let env = if decisions.is_safe_mode {
-        safe_mode::without_git_locks(env)
-    } else {
-        env
-    };
+    let base = terminal.map_or(&tool.environment, |terminal| &terminal.environment);
     let script = match &tool.prefix {
         Some(prefix) => format!("{prefix} {}", request.command),
         // A script may begin with `(`. Without the space, the result would begin with `((`, an
         // arithmetic command.
-        None if decisions.subshell => format!("( {}\n)", request.command),
+        None if subshell => format!("( {}\n)", request.command),
         None => request.command.clone(),
     };
     let recorded = masked(&tool.hide, &tool.environment_policy, request, &script);
     Ok(RunSpec::new(script, call.cwd.clone())
         .recorded_script(Some(recorded))
         .shell(tool.shell.clone()?)
-        .env(env)
-        .streams(decisions.streams)
-        .stdin(decisions.stdin)
-        .timeout(decisions.limit)
+        .env(base.for_call(&request.env))
         .grace(tool.profile.grace)
         .survivors(tool.profile.survivors)
         .completion_status(tool.profile.completion_status)
         .session(request.session.clone())
-        .report_stages(decisions.report_stages)
         .enter_cwd(request.cwd.is_some())
-        // In safe mode no function or alias may replace an allowed command.
-        .snapshot(!decisions.is_safe_mode)
-        .definitions(decisions.definitions.clone())
+        .snapshot(true)
         .limits(tool.limits)
-        .sandbox(decisions.sandbox.clone())
-        .trial(decisions.trial.clone())
-        .trace(decisions.trace.clone())
-        .needs_trace(decisions.needs_trace)
-        .untraced(decisions.is_untraceable)
-        .invocation(call.invocation.clone())
-        // Warm shells do not have these definitions.
-        .pool(decisions.pool.filter(|_| decisions.definitions.is_none())))
+        .needs_trace(tool.changes.is_level_set())
+        .invocation(call.invocation.clone()))
 }
 
 /// Returns the executor of the script.
@@ -80,14 +60,14 @@ pub(crate) fn executor<'a>(
 /// [`ScriptEnding::Lost`], and the result has the output so far.
 pub(crate) async fn run(
     tool: &ToolContext,
-    decisions: &StageDecisions<'_>,
+    terminal: Option<&Terminal>,
     spec: &RunSpec,
     output: &mut CallOutput,
     watched: OutputWatchers<'_, '_>,
     cancel: Cancel,
 ) -> Result<Outcome, NotStarted> {
     let mut tee = Tee::new(output, watched, spec, tool.mask.as_ref());
-    let executor = executor(tool, decisions.terminal);
+    let executor = executor(tool, terminal);
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
     let ran = await_catching_panic(executor.run(spec, &mut tee, &cancel)).await;
     tee.finish();

@@ -40,8 +40,7 @@ fn variable_refusal(name: &str) -> RuleRefusal {
 }
 
 /// Sets `GIT_OPTIONAL_LOCKS=0`: `git status` otherwise writes the index, which safe mode forbids.
-pub(crate) fn without_git_locks(mut environment: Environment) -> Environment {
+pub(crate) fn disable_git_locks(environment: &mut Environment) {
     let off = Some("0".into());
     environment.changes.insert("GIT_OPTIONAL_LOCKS".into(), off);
-    environment
 }

@@ -2,9 +2,9 @@
 //! the script does not start, and this module runs the call again with scans.
 
 use super::{ChangeRecord, begin_scan, limit::run_within};
-use crate::call::{Call, StageDecisions};
+use crate::call::Call;
 use crate::stage::run::{self, OutputWatchers};
-use crate::tool_context::ToolContext;
+use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{Cancel, NotStarted, Outcome, OutputConsumer, Request, RunSpec};
 use agent_bash_sink::CallOutput;
 
@@ -13,7 +13,7 @@ pub(crate) async fn run(
     tool: &ToolContext,
     call: &mut Call,
     (request, typed): (&Request, &str),
-    (decisions, mut spec): (&StageDecisions<'_>, RunSpec),
+    (terminal, mut spec): (Option<&Terminal>, RunSpec),
     (record, output): (&mut Option<ChangeRecord>, &mut CallOutput),
     mut live: Option<&mut dyn OutputConsumer>,
     cancel: &Cancel,
@@ -25,7 +25,7 @@ pub(crate) async fn run(
             .map(|live| -> &mut dyn OutputConsumer { *live });
         let watched = OutputWatchers::of(live, call);
         let ran = run_within(tool, record.as_mut(), cancel, |cancel| {
-            run::run(tool, decisions, &spec, output, watched, cancel)
+            run::run(tool, terminal, &spec, output, watched, cancel)
         });
         let reason = match ran.await {
             Err(NotStarted::Untraced { reason }) if spec.needs_trace => reason,
