@@ -6,7 +6,7 @@
 //! calls or the contents of macros.
 
 use crate::Tree;
-use crate::source_rules::{is_rust, listed_files};
+use crate::source_rules::crate_sources;
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,14 +15,7 @@ use syn::{Item, Meta, UseTree, Visibility};
 
 /// Returns a sentence for each circle of the checkout; a part of `cargo xtask layers`.
 pub(crate) fn faults_of(tree: &Tree) -> Result<Vec<String>> {
-    let mut sources = BTreeMap::new();
-    for path in listed_files(tree)? {
-        if path.starts_with("crates/") && path.contains("/src/") && is_rust(&path) {
-            let text = std::fs::read_to_string(tree.root.join(&path))?;
-            sources.insert(path, text);
-        }
-    }
-    faults(&sources)
+    faults(&crate_sources(tree)?)
 }
 
 /// Returns a sentence for each circle. `sources` are texts by path.

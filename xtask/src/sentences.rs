@@ -7,7 +7,7 @@
 
 use crate::rust_tokens::{self, Token, TokenKind};
 use crate::{Tree, source_rules};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::collections::BTreeSet;
 
 /// Attributes with strings that users read. Strings of other attributes are for compilers and
@@ -30,12 +30,9 @@ const CODE_MARKS: &[&str] = &[
 /// The contents of the generated file.
 pub(crate) fn page(tree: &Tree) -> Result<String> {
     let mut sentences = BTreeSet::new();
-    for path in source_rules::listed_files(tree)?
-        .iter()
-        .filter(|path| is_product(path))
-    {
-        let text = std::fs::read_to_string(tree.root.join(path)).context(path.clone())?;
-        sentences.extend(sentences_of(&text));
+    let sources = source_rules::crate_sources(tree)?;
+    for (_, text) in sources.iter().filter(|(path, _)| is_product(path)) {
+        sentences.extend(sentences_of(text));
     }
     let rules = agent_bash_policy::rules().iter();
     let texts = rules.flat_map(|rule| [rule.message, rule.suggestion]);

@@ -9,7 +9,7 @@ use crate::Tree;
 use agent_bash_core::words;
 use anyhow::{Context, Result, ensure};
 use regex::Regex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
@@ -150,6 +150,18 @@ pub(crate) fn listed_files(tree: &Tree) -> Result<Vec<String>> {
     // Git still lists a deleted file until the deletion is committed.
     let exists = |path: &&str| tree.root.join(path).exists();
     Ok(listed.lines().filter(exists).map(str::to_owned).collect())
+}
+
+/// The Rust sources of the crates, by path.
+pub(crate) fn crate_sources(tree: &Tree) -> Result<BTreeMap<String, String>> {
+    let mut sources = BTreeMap::new();
+    for path in listed_files(tree)? {
+        if path.starts_with("crates/") && path.contains("/src/") && is_rust(&path) {
+            let text = std::fs::read_to_string(tree.root.join(&path)).context(path.clone())?;
+            sources.insert(path, text);
+        }
+    }
+    Ok(sources)
 }
 
 /// Returns the parent directory of the checkout: paths in it are specific to this machine. `None`

@@ -6,6 +6,7 @@
 //! name that the sources use), from constants of our own, and from the table of 32-bit calls.
 
 use crate::layers::metadata_command;
+use crate::source_rules::crate_sources;
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail, ensure};
 use regex::Regex;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// The crates whose sources name system calls.
-const CRATES: [&str; 3] = ["notify", "process", "sandbox"];
+const CRATES: [&str; 3] = ["crates/notify/", "crates/process/", "crates/sandbox/"];
 
 /// The table of 32-bit calls.
 const TABLE_32_BIT: &str = "crates/sandbox/src/trace/table.rs";
@@ -100,7 +101,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
 }
 
 fn compare(tree: &Tree, root: &Path) -> Result<()> {
-    let used = UsedCalls::read(&tree.root)?;
+    let used = UsedCalls::read(tree)?;
     let libc = libc_sources(tree)?;
     for headers in [X86_64, AARCH64, X86, ARM] {
         if !root.join(headers.directory).join(headers.header).exists() {
@@ -151,14 +152,14 @@ struct UsedCalls {
 }
 
 impl UsedCalls {
-    fn read(root: &Path) -> Result<Self> {
+    fn read(tree: &Tree) -> Result<Self> {
         let mut used = Self::default();
-        for name in CRATES {
-            for file in rust_files(&root.join("crates").join(name).join("src"))? {
-                used.add(&fs::read_to_string(&file)?)?;
+        for (path, source) in crate_sources(tree)? {
+            if CRATES.iter().any(|directory| path.starts_with(directory)) {
+                used.add(&source)?;
             }
         }
-        let table = fs::read_to_string(root.join(TABLE_32_BIT))?;
+        let table = fs::read_to_string(tree.root.join(TABLE_32_BIT))?;
         used.add_table_32_bit(&table)?;
         ensure!(
             used.names.len() >= MIN_NAMES,
@@ -276,22 +277,6 @@ fn libc_sources(tree: &Tree) -> Result<PathBuf> {
     Ok(directory
         .join("src/unix/linux_like/linux")
         .into_std_path_buf())
-}
-
-fn rust_files(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut directories = vec![directory.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(&directory)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                directories.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    Ok(files)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! the user answers, the pinentry asks the host of the call. Any other gpg gets the usual pinentry.
 //! The protocol is Assuan: a line for each command, and a line for each answer.
 
+use percent_encoding::percent_decode_str;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
 use std::os::unix::fs::MetadataExt;
@@ -91,7 +92,9 @@ fn serve(
         }
         let line = String::from_utf8_lossy(&line).trim_end().to_owned();
         let (command, argument) = line.split_once(' ').unwrap_or((line.as_str(), ""));
-        let argument = decoded(argument);
+        let argument = percent_decode_str(argument)
+            .decode_utf8_lossy()
+            .into_owned();
         let command = command.to_ascii_uppercase();
         let mut answer = "OK";
         match command.as_str() {
@@ -122,24 +125,6 @@ fn serve(
             return Ok(());
         }
     }
-}
-
-/// Returns an argument with `%0A` and its like decoded.
-fn decoded(argument: &str) -> String {
-    let mut bytes = Vec::with_capacity(argument.len());
-    let mut rest = argument.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| byte == b'%');
-        let digits = digits.and_then(|digits| str::from_utf8(digits).ok());
-        if let Some(code) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            bytes.push(code);
-            rest = &after[2..];
-        } else {
-            bytes.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns data with the bytes encoded that a line cannot have.
@@ -197,6 +182,7 @@ mod tests {
 
     #[test]
     fn invalid_encoding_is_kept() {
-        assert_eq!(decoded("%4 %zz%41%"), "%4 %zzA%");
+        let (prompts, _) = served("SETDESC %4 %zz%41%\nGETPIN\n", None);
+        assert_eq!(prompts, ["%4 %zzA%"]);
     }
 }

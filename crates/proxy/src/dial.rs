@@ -7,6 +7,7 @@ use agent_bash_core::Clock;
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -81,8 +82,10 @@ impl ParentProxy {
         let names = trimmed.filter(|name| !name.is_empty());
         Some(Self {
             address: Target::parse(address, Some(80))?,
-            authorization: credentials
-                .map(|it| format!("Basic {}", STANDARD.encode(percent_decoded(it)))),
+            authorization: credentials.map(|credentials| {
+                let credentials: Vec<u8> = percent_decode_str(credentials).collect();
+                format!("Basic {}", STANDARD.encode(credentials))
+            }),
             exceptions: names.map(str::to_ascii_lowercase).collect(),
         })
     }
@@ -94,24 +97,6 @@ impl ParentProxy {
             name == "*" || prefix.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         })
     }
-}
-
-/// Decodes percent-encoded bytes (`%XX`).
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        let byte = digits.and_then(|two| u8::from_str_radix(two, 16).ok());
-        if let Some(byte) = byte.filter(|_| *first == b'%') {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    bytes
 }
 
 /// Why no connection was made.

@@ -4,6 +4,7 @@ use super::found::{FoundSecret, mask_text};
 use super::prefixes::{PrefixSet, longest_matcher};
 use crate::secrets::values;
 use aho_corasick::AhoCorasick;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -14,6 +15,13 @@ const MIN_VALUE_BYTES: usize = 6;
 /// A value of only lower-case letters, or of only digits, that is shorter than this is masked only
 /// as a whole word: `postgres` also occurs in names.
 const MIN_DISTINCT_BYTES: usize = 12;
+
+/// The ASCII characters that are encoded in an address.
+const ENCODED_IN_ADDRESS: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// Matches all values at once.
 #[derive(Debug)]
@@ -121,8 +129,8 @@ fn spellings(value: &[u8]) -> Vec<Vec<u8>> {
     }
     let mut all = vec![value.to_vec()];
     all.extend(json_spelling(value).filter(|other| *other != value));
-    let percent = percent_spelling(value);
-    all.extend((percent != value).then_some(percent));
+    let percent = percent_encode(value, ENCODED_IN_ADDRESS).to_string();
+    all.extend((percent.as_bytes() != value).then(|| percent.into_bytes()));
     all
 }
 
@@ -131,21 +139,6 @@ fn json_spelling(value: &[u8]) -> Option<Vec<u8>> {
     let quoted = serde_json::to_string(std::str::from_utf8(value).ok()?).ok()?;
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
     Some(inner.as_bytes().to_vec())
-}
-
-/// Returns the value as in an address.
-fn percent_spelling(value: &[u8]) -> Vec<u8> {
-    const HEX_DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut spelling = Vec::with_capacity(value.len());
-    for byte in value {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
-            spelling.push(*byte);
-        } else {
-            let digit = |half: u8| HEX_DIGITS[usize::from(half)];
-            spelling.extend([b'%', digit(byte >> 4), digit(byte & 15)]);
-        }
-    }
-    spelling
 }
 
 /// True if a line has a word that looks random. Other lines of a secret also occur elsewhere: `{`,
