@@ -66,6 +66,11 @@ fn any_tool_with_a_script_is_checked() {
             json!({"CommandLine": "git push -f", "Cwd": "/w"}),
         ),
         ("a_new_tool", json!({"command_line": "git push -f"})),
+        ("mcp__agent__bash", json!({"command": "git push -f"})),
+        (
+            "mcp__my-agent-bash__bash",
+            json!({"command": "git push -f"}),
+        ),
         (
             "mcp__other__spawn",
             json!({"command": "git", "args": ["push", "-f"]}),
@@ -137,8 +142,15 @@ fn tool_without_a_script_passes_without_other_fields() {
             continue;
         }
         for tool in [
-            "Read", "editFiles", "mcp__agent-bash__bash", "mcp_agent-bash_bash",
-            "str_replace_based_edit_tool", "apply_patch",
+            "Read",
+            "editFiles",
+            "mcp__agent-bash__bash",
+            "mcp_agent-bash_bash",
+            "agent-bash-bash",
+            "@agent-bash/bash",
+            "mcp__plugin_agent-bash_agent-bash__bash",
+            "str_replace_based_edit_tool",
+            "apply_patch",
         ] {
             let mut call = call.clone();
             call["tool_name"] = tool.into();

@@ -6,9 +6,11 @@ use agent_bash_sandbox::PROXY_PORT;
 use std::ffi::OsString;
 
 /// The variables with the address of the proxy. Some programs read the lower case only, others the
-/// upper case. `ALL_PROXY` is no SOCKS address, because many HTTP clients fail on one.
-const PROXY_VARIABLES: [&str; 6] = [
-    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
+/// upper case. `ALL_PROXY` is no SOCKS address, because many HTTP clients fail on one. They replace
+/// all variables with the address, and perhaps the password, of a proxy of the host.
+const PROXY_VARIABLES: [&str; 8] = [
+    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "http_proxy", "https_proxy",
+    "all_proxy", "ftp_proxy",
 ];
 
 /// The variables with the targets that programs reach without the proxy.
@@ -95,6 +97,9 @@ mod tests {
         let mut plan = Plan::new(WriteLevel::ReadOnly, Tier::Full);
         plan.network = Network::Hosts;
         let without = proxy_variables(&plan);
+        for name in ["HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "ftp_proxy"] {
+            assert!(without.iter().any(|(variable, _)| variable == name));
+        }
         plan.secrets = vec![HostSecret::new(variable, value, placeholder, hosts)];
         let added = proxy_variables(&plan).split_off(without.len());
         let helper = "!f() { test \"$1\" != get || printf 'username=x-access-token\\npassword=%s\\n' \"$A_TOKEN\"; }; f";
