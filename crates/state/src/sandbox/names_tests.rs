@@ -30,6 +30,7 @@ fn plan(root: &Path) -> Plan {
 }
 
 /// Returns canonical paths of a workspace and of a state directory.
+#[expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 fn directories(temp: &Path) -> [PathBuf; 2] {
     ["workspace", "state"].map(|name| {
         let path = temp.join(name);
