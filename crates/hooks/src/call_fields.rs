@@ -183,8 +183,8 @@ pub(super) fn scripts_in_field(
             Some(scripts)
         }
         Value::String(script) => {
-            let words = args.and_then(words).filter(|words| !words.is_empty());
-            let with_words = words.map(|words| format!("{script} {}", joined(words)));
+            let words = args.map(arguments_text).filter(|words| !words.is_empty());
+            let with_words = words.map(|words| format!("{script} {words}"));
             Some(with_words.into_iter().chain([script.clone()]).collect())
         }
         Value::Array(items) => {
@@ -202,11 +202,39 @@ pub(super) fn scripts_in_field(
             Some(scripts)
         }
         Value::Object(input) => {
-            let (name, value) = scripts(input).next()?;
-            scripts_in_field(name, value.as_str().map(|_| value)?, input.get("args"))
+            let (name, value) = scripts(input).next().or_else(|| quoted_text(input))?;
+            if value.is_object() {
+                return None;
+            }
+            scripts_in_field(name, value, input.get("args").or(args))
         }
         _ => None,
     }
+}
+
+/// Returns the text of a command or an argument with its way of quoting, as VS Code's tasks have
+/// it: `{"value": "a b", "quoting": "strong"}`.
+fn quoted_text(object: &Map<String, Value>) -> Option<NamedField<'_>> {
+    first(object, &["value"])
+}
+
+/// Returns the words after a command as text for a shell. They are a list in any form, or a text.
+fn arguments_text(args: &Value) -> String {
+    if let Value::String(text) = args {
+        return text.clone();
+    }
+    let mut words = Vec::new();
+    let mut pending = vec![args];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Null => {}
+            Value::String(word) => words.push(word.clone()),
+            Value::Array(items) => pending.extend(items.iter().rev()),
+            Value::Object(object) => pending.extend(quoted_text(object).map(|(_, value)| value)),
+            other => words.push(other.to_string()),
+        }
+    }
+    joined(words.iter().map(String::as_str).collect())
 }
 
 /// True if the text encodes a list of strings as JSON.

@@ -101,6 +101,24 @@ fn path_in_directory<'a>(directory: &str, file: &'a str) -> anyhow::Result<Strin
     Ok(format!("{directory}{name}"))
 }
 
+/// Returns the path of the local file that a copy of `from` to `to` creates or replaces. Refuses a
+/// device or a FIFO, which would be replaced by a file.
+fn local_destination(to: &Path, from: &str) -> anyhow::Result<PathBuf> {
+    // Below a local directory, the file gets its name from the remote path.
+    let to = if to.is_dir() {
+        to.join(path_in_directory("", from)?)
+    } else {
+        to.to_owned()
+    };
+    let is_other = fs::metadata(&to).is_ok_and(|found| !found.is_file());
+    ensure!(
+        !is_other,
+        "{} is not a regular file; name a file",
+        to.display()
+    );
+    Ok(to)
+}
+
 /// Copies a local file to the path `to` on the remote host.
 async fn upload(
     remote: &dyn RemoteHost,
@@ -156,12 +174,7 @@ async fn download(
     to: &Path,
     cancel: &Cancel,
 ) -> anyhow::Result<()> {
-    // Below a local directory, the file gets its name from the remote path.
-    let to = if to.is_dir() {
-        to.join(path_in_directory("", from)?)
-    } else {
-        to.to_owned()
-    };
+    let to = local_destination(to, from)?;
     let describe_failure = || format!("{} cannot be written", to.display());
     let directory = to.parent().unwrap_or(Path::new("/"));
     let mut part = tempfile::Builder::new()
@@ -240,6 +253,22 @@ mod tests {
                 CopyEnd::Local(text.into()),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn copy_replaces_regular_files_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        fs::write(at("file"), "").unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        std::os::unix::fs::symlink(at("socket"), at("link")).unwrap();
+        for name in ["file", "missing"] {
+            assert_eq!(local_destination(&at(name), "/a").unwrap(), at(name));
+        }
+        assert_eq!(local_destination(&at(""), "/a").unwrap(), at("a"));
+        for (to, from) in [("socket", "/a"), ("link", "/a"), ("", "/socket")] {
+            assert!(local_destination(&at(to), from).is_err(), "{to} {from}");
         }
     }
 

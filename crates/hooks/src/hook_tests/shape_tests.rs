@@ -87,6 +87,18 @@ fn any_tool_with_a_script_is_checked() {
             "create_and_run_task",
             json!({"task": {"label": "a", "command": "git", "args": ["push", "-f"]}}),
         ),
+        (
+            "create_and_run_task",
+            json!({"task": {"command": {"value": "git"}, "args": [{"value": "push"}, "-f", 1]}}),
+        ),
+        (
+            "create_and_run_task",
+            json!({"task": {"command": {"value": ["git", "push", "-f"]}}}),
+        ),
+        (
+            "mcp__other__spawn",
+            json!({"command": "git", "args": "push -f"}),
+        ),
         // An agent ignores fields that its tools do not have, and bash runs any text.
         (
             "Bash",

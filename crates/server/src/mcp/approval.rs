@@ -9,6 +9,7 @@
 
 use super::prompt_page::PromptPage;
 use agent_bash::core::changes::Changes;
+use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
 use agent_bash::core::{Clock, async_trait, lock, visible};
 use agent_bash::policy::Finding;
 use agent_bash::{AllowAll, Approval, Approver, PasswordPrompt, Proposal};
@@ -202,10 +203,10 @@ impl Approver for RequestApprover {
         }
         let command = proposal.command_shown();
         let (cwd, reason) = (proposal.cwd_shown(), visible::one_line(reason));
-        let message = format!(
-            "Run this outside of the sandbox, in {cwd}?\n\n{command}\n\nThe reason given: {reason}"
-        );
-        self.ask(message, "running it outside of the sandbox").await
+        let wanted = wanted_sandbox(proposal.request.sandbox.as_ref());
+        let message =
+            format!("Run this {wanted}, in {cwd}?\n\n{command}\n\nThe reason given: {reason}");
+        self.ask(message, &format!("running it {wanted}")).await
     }
 
     async fn allow_once(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
@@ -250,6 +251,30 @@ impl Approver for RequestApprover {
         }
         answer.await
     }
+}
+
+/// Returns the sandbox that a call asks for, as the end of `run it`.
+fn wanted_sandbox(request: Option<&SandboxRequest>) -> String {
+    let narrower = request.filter(|wanted| wanted.level != Some(SandboxLevel::Off));
+    let Some(wanted) = narrower else {
+        return "outside of the sandbox".to_owned();
+    };
+    let level = wanted.level.map(|level| format!("level {level}"));
+    let network = wanted.network.map(|network| format!("network {network}"));
+    let list = |name, all: &[String]| {
+        let all = all.join(", ");
+        (!all.is_empty()).then(|| format!("{name} {all}"))
+    };
+    let (hosts, writable) = (
+        list("hosts", &wanted.hosts),
+        list("writable", &wanted.writable),
+    );
+    let parts: Vec<String> = [level, network, hosts, writable]
+        .into_iter()
+        .flatten()
+        .collect();
+    let parts = parts.join("; ");
+    format!("in a wider sandbox ({})", visible::one_line(&parts))
 }
 
 fn decision(action: &ElicitationAction, proposed_action: &str) -> Approval {
@@ -351,5 +376,33 @@ async fn elicit(
         Ok(ClientResult::ElicitResult(answer)) => Ok(answer.action),
         Ok(_) => Err("its response is not the result of a form".to_owned()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn question_names_the_sandbox_that_a_call_asks_for() {
+        assert_eq!(wanted_sandbox(None), "outside of the sandbox");
+        for (request, want) in [
+            (
+                json!({"level": "off", "reason": "r"}),
+                "outside of the sandbox",
+            ),
+            (
+                json!({"network": "on", "writable": ["/a\nb"], "reason": "r"}),
+                "in a wider sandbox (network on; writable /a⏎b)",
+            ),
+            (
+                json!({"hosts": ["a.example", "b.example"], "reason": "r"}),
+                "in a wider sandbox (hosts a.example, b.example)",
+            ),
+        ] {
+            let request: SandboxRequest = serde_json::from_value(request).unwrap();
+            assert_eq!(wanted_sandbox(Some(&request)), want);
+        }
     }
 }
