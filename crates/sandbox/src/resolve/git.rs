@@ -17,14 +17,16 @@ pub(super) const PROTECTED_FILES: [&str; 9] = [
     "lazygit.yml", "glab-cli",
 ];
 
-/// Returns true if git would run a program that is not its own for the text of a file.
-type RunsProgram = fn(&str) -> bool;
+/// Returns true if git would run a program that is not its own, or replace a file outside of the
+/// tree, for the text of a file.
+type IsHarmful = fn(&str) -> bool;
 
-/// The files by which a stopped rebase or cherry-pick can run a program.
-pub(super) const STEP_FILES: [(&str, RunsProgram); 3] = [
+/// The files by which a stopped rebase, cherry-pick or `git am` can do so.
+pub(super) const STEP_FILES: [(&str, IsHarmful); 4] = [
     ("rebase-merge/git-rebase-todo", has_commands),
     ("rebase-merge/strategy", names_program),
     ("sequencer/opts", sets_strategy),
+    ("rebase-apply/apply-opt", names_index),
 ];
 
 /// The merge strategies of git. For another one, git runs the program `git-merge-NAME`.
@@ -208,4 +210,10 @@ fn sets_strategy(options: &str) -> bool {
     let options = options.to_ascii_lowercase();
     let mut after = options.split("strategy").skip(1);
     after.any(|rest| !rest.starts_with("-option"))
+}
+
+/// True if the options for applying patches name the file of an index, which git then replaces:
+/// `--build-fake-ancestor`. Git accepts the beginning of an option's name.
+fn names_index(options: &str) -> bool {
+    options.contains("--bu")
 }

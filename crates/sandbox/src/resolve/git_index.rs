@@ -1,5 +1,5 @@
-//! Finds paths in git's index that lead into a repository. Git adds no such path to an index, so
-//! another program has written it.
+//! Finds paths in git's index that lead into a repository or out of the tree. Git adds no such path
+//! to an index, so another program has written it.
 
 use super::paths::text;
 use agent_bash_os::read_regular;
@@ -46,12 +46,12 @@ pub(super) fn is_index_name(name: &str) -> bool {
     name == "index" || name.starts_with("sharedindex.")
 }
 
-/// True if a path of the index of `git_dir` leads into a repository. A file that is longer than
-/// `remaining` bytes or is not an index counts as well, a missing one does not.
+/// True if a path of the index of `git_dir` leads into a repository or out of the tree. A file that
+/// is longer than `remaining` bytes or is not an index counts as well, a missing one does not.
 pub(super) fn leads_into_repository(index: &Path, git_dir: &Path, remaining: &mut u64) -> bool {
     read_regular(index, *remaining + 1).is_some_and(|bytes| {
         let index = Index::limited(&bytes, git_dir, remaining);
-        index.is_none_or(|index| index.leads_into_repository)
+        index.is_none_or(|index| index.has_unsafe_path)
     })
 }
 
@@ -84,8 +84,8 @@ struct Index<'a> {
     object_name_bytes: usize,
     /// The cost that is left.
     remaining: usize,
-    /// True if a path leads into a repository.
-    leads_into_repository: bool,
+    /// True if a path leads into a repository or out of the tree.
+    has_unsafe_path: bool,
     /// The paths of submodules, at most one more than [`MAX_SUBMODULES`].
     submodules: Vec<PathBuf>,
 }
@@ -108,7 +108,7 @@ impl<'a> Index<'a> {
             version,
             object_name_bytes,
             remaining: bytes.len().saturating_mul(MAX_COST),
-            leads_into_repository: false,
+            has_unsafe_path: false,
             submodules: Vec::new(),
         };
         index.read_block(HEADER_BYTES, number(bytes, 8)?)?;
@@ -153,8 +153,7 @@ impl<'a> Index<'a> {
             let is_within_name = start > 0 && path[start - 1] != b'/';
             let names = path[start..].split(|byte| *byte == b'/');
             let mut names = names.skip(usize::from(is_within_name));
-            self.leads_into_repository |=
-                names.any(|name| name.eq_ignore_ascii_case(REPOSITORY_NAME));
+            self.has_unsafe_path |= path.first() == Some(&b'/') || names.any(is_unsafe_name);
             let is_submodule = number(entry, MODE_OFFSET)? & TYPE_BITS == SUBMODULE_TYPE;
             // The kernel opens no longer path.
             if is_submodule
@@ -192,6 +191,11 @@ impl<'a> Index<'a> {
         };
         (0..blocks).map(block).collect()
     }
+}
+
+/// True for a name that leads into a repository, or that no path of a tree has.
+fn is_unsafe_name(name: &[u8]) -> bool {
+    matches!(name, b"." | b"..") || name.eq_ignore_ascii_case(REPOSITORY_NAME)
 }
 
 /// Returns the number at this offset.
@@ -278,7 +282,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn paths_in_a_repository_are_found_in_every_version_of_an_index() {
+    fn unsafe_paths_are_found_in_every_version_of_an_index() {
         for version in 2..=4 {
             for size in [20, 32] {
                 for (paths, is_found) in [
@@ -290,6 +294,11 @@ pub(super) mod tests {
                     (&["dir/.gia", "dir/.git/x"], true),
                     (&["dir/x.git/a", "dir/x.git/b", "dir/x.git0"], false),
                     (&["directory/.git", "directory/.git/x"], true),
+                    (&["../.bashrc"], true),
+                    (&["/home/user/.bashrc", "a"], true),
+                    (&["directory/a/..", "directory/a/../../../x"], true),
+                    (&["a/./x"], true),
+                    (&[".../x", "..a/x", "a../..b", "a./.b", "sparse/"], false),
                 ] {
                     let found = leads(&index(version, size, paths), size);
                     assert_eq!(found, is_found, "{version} {size} {paths:?}");
@@ -351,7 +360,7 @@ pub(super) mod tests {
                 bytes.extend(u32::try_from(number).unwrap().to_be_bytes());
             }
             bytes.extend([0; 40]);
-            let found = Index::read(&bytes, 20).map(|index| index.leads_into_repository);
+            let found = Index::read(&bytes, 20).map(|index| index.has_unsafe_path);
             assert_eq!(found, Some(is_found), "{version} {at}");
         }
     }

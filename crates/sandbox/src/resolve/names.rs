@@ -51,7 +51,13 @@ const COMPARED_NAMES: &[&str] = words![
     ".mise .mise.toml .mise.local.toml mise.toml mise.local.toml .tool-versions .prototools",
     ".sdkmanrc .nvmrc .node-version .python-version .ruby-version .java-version .go-version",
     ".terraform-version .autoenv .autoenv.zsh .autoenv_leave.zsh .env .env.leave .ruby-env",
-    ".versions.conf",
+    ".versions.conf .perl-version .php-version .lua-version .swift-version .crystal-version",
+    ".exenv-version .bun-version .deno-version .zig-version .opentofu-version",
+    ".terragrunt-version rust-toolchain rust-toolchain.toml",
+    // Run by direnv, if an `.envrc` uses them: it does not ask again.
+    "flake.nix shell.nix devenv.nix devenv.yaml devbox.json",
+    // Run by programs that create worktrees for agents.
+    "conductor.json .gtrconfig .workmux.yaml .superset .emdash.json",
     // Run by a terminal multiplexer that opens the directory.
     ".tmuxinator.yml .tmuxp.yaml .tmuxp.json",
     // Run by an interpreter that starts there; `renv` and R write the first three.
@@ -113,9 +119,9 @@ pub(super) fn is_protected_name(name: &str) -> bool {
 /// True if a change of this path is reported after a call. The path may be at any depth, and there
 /// may be a directory at it.
 pub(super) fn is_reported_path(path: &Path, is_directory: bool) -> bool {
-    let name = path.file_name().and_then(OsStr::to_str);
+    let name = path.file_name().map(OsStr::to_string_lossy);
     let directory = path.parent().unwrap_or(Path::new(""));
-    name.is_some_and(|name| is_reported_entry(directory, name, is_directory))
+    name.is_some_and(|name| is_reported_entry(directory, &name, is_directory))
 }
 
 /// True if [`is_reported_path`] is true for this entry of the directory.
@@ -139,6 +145,7 @@ fn matches_pattern(directory: &Path, name: &str) -> bool {
         || (name.starts_with("jupyter_")
             && (name.ends_with("config.py") || name.ends_with("config.json")))
         || has_extension(name, &["sublime-project"])
+        || name.starts_with(".envrc.")
         // An allowed `.envrc` runs the scripts that nix-direnv stored.
         || (has_extension(name, &["rc"]) && directory.ends_with(".direnv"))
 }
@@ -193,6 +200,10 @@ mod tests {
             ("/w/x.sublime-project", false, true),
             ("/w/.lintstagedrc.json", false, true),
             ("/w/.env", false, true),
+            ("/w/.envrc.local", false, true),
+            ("/w/rust-toolchain.toml", false, true),
+            ("/w/a/flake.nix", false, true),
+            ("/w/flake.lock", false, false),
             ("/w/.env.example", false, false),
         ] {
             let name = Path::new(path).file_name().unwrap().to_str().unwrap();

@@ -296,9 +296,12 @@ impl ScanWalk<'_> {
             counted,
         };
         if directory.is_repository {
-            self.repositories.add_at(&path);
             let git = below(OsStr::new(".git"), CountedEntries::Links);
             self.git.push_back(git);
+            // A `.git` file can name a directory that the scan does not enter, or not for links.
+            let named = self.repositories.add_at(&path);
+            let named = named.map(|it| below(it.as_os_str(), CountedEntries::Links));
+            self.git.extend(named);
         }
         // The repositories in a `.git` are submodules and worktrees of its repository.
         if directory.is_bare && counted != CountedEntries::Links {
@@ -336,10 +339,7 @@ fn scan_directory(
     version: FileVersion,
     counted: CountedEntries,
 ) -> io::Result<ScannedDirectory> {
-    let has_names = matches!(
-        counted,
-        CountedEntries::Names | CountedEntries::NamesAndLinks
-    );
+    let has_names = !matches!(counted, CountedEntries::Links | CountedEntries::Nothing);
     let mut found = ScannedDirectory {
         version,
         counted,
@@ -357,18 +357,19 @@ fn scan_directory(
         if kind.is_symlink() {
             links.push(name.clone());
         }
-        match name.to_str() {
-            Some(text) if text.eq_ignore_ascii_case(".git") => {
+        let text = name.to_string_lossy().into_owned();
+        match &*text {
+            _ if text.eq_ignore_ascii_case(".git") => {
                 found.is_repository = true;
                 if text == ".git" {
                     return;
                 }
             }
-            Some(CACHE_TAG) => found.is_cache = true,
-            Some("HEAD" | "objects" | "refs" | "commondir") => {
+            CACHE_TAG => found.is_cache = true,
+            "HEAD" | "objects" | "refs" | "commondir" => {
                 repository_files.insert(name.clone());
             }
-            Some(text) if has_names && is_reported_entry(path, text, kind.is_dir()) => {
+            _ if has_names && is_reported_entry(path, &text, kind.is_dir()) => {
                 found.named.push(name);
                 return;
             }
@@ -457,7 +458,7 @@ pub(super) fn protected_at(writable: &BTreeSet<PathBuf>, tier: Tier) -> Vec<Path
         .flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
     let protected = entries
         .flatten()
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_protected_name));
+        .filter(|entry| is_protected_name(&entry.file_name().to_string_lossy()));
     let stored = stored_at(writable, tier).filter(|path| path.is_dir());
     protected.map(|entry| entry.path()).chain(stored).collect()
 }

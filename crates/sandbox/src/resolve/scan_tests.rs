@@ -2,6 +2,7 @@ use super::version::Time;
 use super::*;
 use crate::resolve::git_index::tests::{index, with_submodule};
 use agent_bash_core::sandbox::WriteLevel;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
@@ -40,6 +41,31 @@ fn reported(user: Change<'_>, call: Change<'_>) -> Vec<String> {
 fn write(path: &Path, text: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_reported_and_protected() {
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.code-workspace");
+    let found = reported(&|_| {}, &|root| write(&root.join(name), "x"));
+    assert_eq!(found, ["caf\u{fffd}.code-workspace"]);
+    let temp = tempfile::tempdir().unwrap();
+    write(&temp.path().join(name), "x");
+    let directories = BTreeSet::from([temp.path().to_owned()]);
+    let protected = protected_at(&directories, Tier::Full);
+    assert_eq!(protected, [temp.path().join(name)]);
+}
+
+/// The scan skips the directories of git's objects, but a `.git` file can name one of them.
+#[test]
+fn new_link_in_a_repository_among_objects_is_reported() {
+    let link = ".git/objects/ab/ORIG_HEAD";
+    let plant = |root: &Path| symlink("/outside/.bashrc", root.join(link)).unwrap();
+    let users = |root: &Path| {
+        repository(&root.join(".git/objects/ab"));
+        write(&root.join("lib/.git"), "gitdir: ../.git/objects/ab\n");
+    };
+    assert_eq!(reported(&users, &plant), [link]);
+    assert_eq!(reported(&|_| {}, &plant), [""; 0]);
 }
 
 /// Root can list every directory, so the test adds the entry of such a directory itself.
@@ -241,6 +267,7 @@ fn steps_that_run_programs_are_reported_and_so_are_those_that_cannot_be_read() {
     let steps = "rebase-merge/git-rebase-todo";
     let strategy = "rebase-merge/strategy";
     let options = "sequencer/opts";
+    let patches = "rebase-apply/apply-opt";
     let long = "# x\n".repeat(300_000);
     for (name, text, is_reported) in [
         (steps, "pick abc exec\n", false),
@@ -263,6 +290,9 @@ fn steps_that_run_programs_are_reported_and_so_are_those_that_cannot_be_read() {
             true,
         ),
         (options, "[options]strategy=x/y", true),
+        (patches, " '-p1' '--directory=build'\n", false),
+        (patches, " '--build-fake-ancestor=/x'\n", true),
+        (patches, " '-p1' '--build' '/x'\n", true),
     ] {
         for git in [".git", ".git/worktrees/side"] {
             let path = format!("{git}/{name}");

@@ -141,6 +141,11 @@ fn values_that_lead_elsewhere_are_dropped() {
         "[remote \"n\"]\n\turl = \"https://a/\\nb\"\n",
         "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/heads/*\n",
         "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+        "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/n/../../heads/*\n",
+        "[remote \"n\"]\n\tfetch = +refs/heads/a:refs/remotes/n/*\n",
+        "[remote \"n\"]\n\tfetch = +refs/heads/a:refs/remotes/n/a.lock\n",
+        "[remote \"n\"]\n\tfetch = a:b:c\n",
+        "[remote \"n\"]\n\tprune = x\n",
         "[remote \"n\"]\n\tvcs = x\n",
         "[remote \"n\"]\n\tuploadpack = x\n",
         "[remote \"https://example.org/a\"]\n\turl = https://evil.example\n",
@@ -154,6 +159,12 @@ fn values_that_lead_elsewhere_are_dropped() {
         "[branch \"new\"]\n\tdescription = --x\n",
         "[branch \"new\"]\n\tmerge\n",
         "[submodule \"s\"]\n\turl = ../s\n",
+        "[submodule \"s\"]\n\tactive = x\n",
+        "[submodule \"s\"]\n\tupdate = x\n",
+        "[core]\n\tautocrlf = x\n",
+        "[core]\n\tfileMode = input\n",
+        "[pull]\n\tff = x\n",
+        "[branch \"main\"]\n\trebase = x\n",
         "[filter \"x\"]\n\tsmudge = x\n",
         "[extensions]\n\tworktreeConfig = true\n",
         "[diff \"x\"]\n\tcommand = x\n",
@@ -170,6 +181,22 @@ fn values_that_lead_elsewhere_are_dropped() {
         assert_eq!(dropped.len(), 1, "{text}: {dropped:?}");
         assert_eq!(repository.text(), BEFORE, "{text}");
     }
+}
+
+#[test]
+fn values_that_git_accepts_are_written() {
+    let repository = Repository::new();
+    let dropped = repository.appended(
+        "[core]\n\tautocrlf = input\n\tquotePath = No\n\tfileMode = 0\n\
+         [pull]\n\tff = only\n\trebase = merges\n[branch \"main\"]\n\trebase = true\n\
+         [lfs]\n\trepositoryFormatVersion = 0\n[rerere]\n\tenabled = on\n\
+         [submodule \"s\"]\n\tupdate = none\n\tactive = yes\n\
+         [remote \"n\"]\n\turl = https://example.org/n\n\tprune = true\n\
+         \tfetch = +refs/heads/user@a.b/c:refs/remotes/n/user@a.b/c\n\
+         \tfetch = +refs/pull/*/head:refs/remotes/n/pull/*\n\tfetch = refs/tags/v1.0\n",
+    );
+    assert_eq!(dropped, [""; 0]);
+    assert!(repository.text().contains("autocrlf = input"));
 }
 
 #[test]

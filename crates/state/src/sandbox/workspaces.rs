@@ -15,13 +15,12 @@ use std::path::{Path, PathBuf};
 /// the last line is valid.
 const FILE_NAME: &str = "workspaces.jsonl";
 
-/// The number of workspaces that a rewrite of the file keeps.
+/// The number of lines and bytes that a rewrite of the file keeps.
 const MAX_REWRITTEN_LINES: usize = 200;
-/// A file with more lines is rewritten.
+const MAX_REWRITTEN_BYTES: usize = 2 << 20;
+/// A file with more lines or bytes is rewritten. No more bytes are read.
 const MAX_LINES: usize = 400;
-
-/// Maximum number of bytes of the file that are read.
-const MAX_READ_BYTES: u64 = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,26 +31,32 @@ struct WorkspaceLine {
     inode: u64,
     is_repository: bool,
     writable: Vec<PathBuf>,
+    /// True if no host was started in the start directory: a call has replaced it by a link.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_replaced: bool,
 }
 
-/// The recorded workspaces, by start directory, and the number of lines in the file.
+/// The recorded workspaces, by start directory, and the number of lines and bytes in the file.
 #[derive(Debug, Default)]
 pub(crate) struct Workspaces {
     lines: BTreeMap<PathBuf, WorkspaceLine>,
     count: usize,
+    bytes: usize,
 }
 
 impl Workspaces {
     /// Reads the recorded workspaces. A missing file counts as an empty file.
     pub(crate) fn read(state: &Path) -> Self {
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
-        let read = file.and_then(|file| file.take(MAX_READ_BYTES).read_to_string(&mut text));
+        let read = file.and_then(|file| file.take(MAX_BYTES as u64).read_to_end(&mut bytes));
         let mut all = Self::default();
         if read.is_ok() {
-            for line in text.lines() {
+            all.bytes = bytes.len();
+            // The last line may end within a letter.
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                 all.count += 1;
-                if let Ok(line) = serde_json::from_str::<WorkspaceLine>(line) {
+                if let Ok(line) = serde_json::from_slice::<WorkspaceLine>(line) {
                     all.lines.insert(line.start.clone(), line);
                 }
             }
@@ -90,7 +95,7 @@ impl Workspaces {
             is_repository: root.join(".git").symlink_metadata().is_ok(),
             writable: plan.writable.clone(),
         };
-        self.add_or_warn(state, workspace);
+        self.add_or_warn(state, workspace, false);
     }
 
     /// Records directories that a call has replaced by symbolic links. They are recorded as start
@@ -107,18 +112,23 @@ impl Workspaces {
                 is_repository: false,
                 writable: plan.writable.clone(),
             };
-            self.add_or_warn(state, workspace);
+            self.add_or_warn(state, workspace, true);
         }
     }
 
-    fn add_or_warn(&mut self, state: &Path, workspace: KnownWorkspace) {
-        if let Err(error) = self.add(state, workspace) {
+    fn add_or_warn(&mut self, state: &Path, workspace: KnownWorkspace, is_replaced: bool) {
+        if let Err(error) = self.add(state, workspace, is_replaced) {
             tracing::warn!(%error, "the workspace of a sandboxed call cannot be remembered");
         }
     }
 
     /// Appends a workspace to the file, unless the file has it already.
-    fn add(&mut self, state: &Path, workspace: KnownWorkspace) -> io::Result<()> {
+    fn add(
+        &mut self,
+        state: &Path,
+        workspace: KnownWorkspace,
+        is_replaced: bool,
+    ) -> io::Result<()> {
         let Some((device, inode)) = identity(&workspace.root) else {
             return Ok(());
         };
@@ -129,6 +139,7 @@ impl Workspaces {
             inode,
             is_repository: workspace.is_repository,
             writable: workspace.writable,
+            is_replaced,
         };
         if let Some(known) = self.lines.get(&line.start) {
             let is_same = (known.device, known.inode) == (line.device, line.inode);
@@ -141,6 +152,7 @@ impl Workspaces {
             let more: Vec<PathBuf> = more.cloned().collect();
             line.writable.extend(more);
             line.writable.sort();
+            line.is_replaced &= known.is_replaced;
             if *known == line {
                 return Ok(());
             }
@@ -149,7 +161,8 @@ impl Workspaces {
         let text = format!("{}\n", serde_json::to_string(&line)?);
         self.lines.insert(line.start.clone(), line);
         self.count += 1;
-        if self.count > MAX_LINES {
+        self.bytes += text.len();
+        if self.count > MAX_LINES || self.bytes > MAX_BYTES {
             return self.rewrite(&directory);
         }
         let mut file = match directory.create_new(FILE_NAME) {
@@ -161,16 +174,23 @@ impl Workspaces {
         file.write_all(text.as_bytes())
     }
 
-    /// Rewrites the file without workspaces that no longer exist.
+    /// Rewrites the file without workspaces that no longer exist. Replaced directories come last,
+    /// since a call can replace any number.
     fn rewrite(&mut self, directory: &PrivateDir) -> io::Result<()> {
-        let existing = self.lines.values().filter(|line| line.root.is_dir());
+        let mut existing: Vec<&WorkspaceLine> = self.lines.values().collect();
+        existing.retain(|line| line.root.is_dir());
+        existing.sort_by_key(|line| line.is_replaced);
         let mut text = String::new();
-        for line in existing.take(MAX_REWRITTEN_LINES) {
-            text.push_str(&serde_json::to_string(line)?);
-            text.push('\n');
+        for line in existing.into_iter().take(MAX_REWRITTEN_LINES) {
+            let line = serde_json::to_string(line)?;
+            if text.len() + line.len() < MAX_REWRITTEN_BYTES {
+                text.push_str(&line);
+                text.push('\n');
+            }
         }
         directory.replace(FILE_NAME, text.as_bytes())?;
         self.count = text.lines().count();
+        self.bytes = text.len();
         Ok(())
     }
 }
@@ -198,7 +218,7 @@ mod tests {
         };
         for is_repository in [true, true, false] {
             let mut all = Workspaces::read(&state);
-            all.add(&state, workspace(is_repository)).unwrap();
+            all.add(&state, workspace(is_repository), false).unwrap();
         }
         let read = Workspaces::read(&state);
         assert_eq!(read.count, 1);
@@ -219,11 +239,42 @@ mod tests {
                 is_repository: false,
                 writable: Vec::new(),
             };
-            all.add(temp.path(), workspace).unwrap();
+            all.add(temp.path(), workspace, false).unwrap();
         }
         assert_eq!(
             Workspaces::read(temp.path()).lines.len(),
             MAX_REWRITTEN_LINES
         );
+    }
+
+    /// A call can replace any number of directories by links, whose paths can be long.
+    #[test]
+    fn workspaces_outlast_directories_that_calls_have_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = temp.path().join("state");
+        let workspace = |start: PathBuf| KnownWorkspace {
+            start,
+            root: temp.path().to_owned(),
+            is_repository: false,
+            writable: Vec::new(),
+        };
+        let own = temp.path().join("z");
+        let mut all = Workspaces::read(&state);
+        all.add(&state, workspace(own.clone()), false).unwrap();
+        // In the file, this letter has six bytes.
+        let long = "\u{1}".repeat(2000);
+        for number in 0..=MAX_LINES {
+            let start = temp.path().join(format!("{number:03}{long}"));
+            all.add(&state, workspace(start), true).unwrap();
+        }
+        let file = state.join(FILE_NAME);
+        assert!(fs::metadata(&file).unwrap().len() <= MAX_BYTES as u64);
+        assert!(Workspaces::read(&state).lines.contains_key(&own));
+        // A file that is cut within a letter.
+        let mut text = fs::read(&file).unwrap();
+        text.resize(MAX_BYTES - 1, b' ');
+        text.extend("\u{e9}".as_bytes());
+        fs::write(&file, text).unwrap();
+        assert!(Workspaces::read(&state).lines.contains_key(&own));
     }
 }

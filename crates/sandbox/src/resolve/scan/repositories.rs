@@ -76,12 +76,13 @@ impl Repositories {
         }
     }
 
-    /// Adds the repository of a directory with a `.git`.
-    pub(super) fn add_at(&mut self, tree: &Path) {
+    /// Adds the repository of a directory with a `.git`. Returns its git directory, if that has
+    /// another name, and calls can write it.
+    pub(super) fn add_at(&mut self, tree: &Path) -> Option<PathBuf> {
         self.trees.insert(tree.to_owned());
-        if let Some(directory) = git_dir_at(tree) {
-            self.add(&directory);
-        }
+        let directory = git_dir_at(tree)?;
+        self.add(&directory);
+        Some(directory).filter(|it| !it.ends_with(".git") && self.is_writable(it))
     }
 
     /// Adds the submodules that the indexes of the repositories list, except those that the scan
@@ -269,14 +270,14 @@ fn add_worktree(git_dir: &Path, add: &mut impl FnMut(PathBuf)) {
     add_steps(git_dir, add);
 }
 
-/// Adds the files by which a stopped rebase or cherry-pick would run a program. A file that is not
-/// regular, cannot be read, or is too long counts as well.
+/// Adds the harmful ones of [`STEP_FILES`]. A file that is not regular, cannot be read, or is too
+/// long counts as well.
 fn add_steps(git_dir: &Path, add: &mut impl FnMut(PathBuf)) {
-    for (name, runs_program) in STEP_FILES {
+    for (name, is_harmful) in STEP_FILES {
         let path = git_dir.join(name);
         let is_harmless = read_regular(&path, MAX_FILE_BYTES + 1).is_some_and(|bytes| {
             let is_whole = bytes.len() as u64 <= MAX_FILE_BYTES;
-            is_whole && !runs_program(&String::from_utf8_lossy(&bytes))
+            is_whole && !is_harmful(&String::from_utf8_lossy(&bytes))
         });
         if !is_harmless {
             add(path);

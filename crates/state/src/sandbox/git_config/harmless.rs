@@ -1,6 +1,7 @@
 //! Decides which changes of git's configuration a call may make for programs outside of its
 //! sandbox. A harmless key neither runs a program nor sends commits to a place that the call has
-//! chosen for an existing branch or remote. All other keys are dangerous.
+//! chosen for an existing branch or remote, and git accepts its value: for a value that it cannot
+//! read, git refuses all work. All other keys are dangerous.
 
 use agent_bash_process::GitConfigValues;
 use std::str::from_utf8;
@@ -56,17 +57,23 @@ pub(super) fn changed_key(
         }
         ("branch", Some(_), "remote") => all(&|value| value == "." || is_users_remote(value, now)),
         ("branch", Some(_), "merge") => all(&|value| value.starts_with("refs/")),
-        ("branch", Some(_), "rebase")
-        | ("submodule", Some(_), "active" | "update")
-        | ("pull", None, "rebase" | "ff")
+        ("branch", Some(_), "rebase") | ("pull", None, "rebase") => {
+            all(&|value| is_boolean_or(value, &["merges", "interactive"]))
+        }
+        ("pull", None, "ff") => all(&|value| is_boolean_or(value, &["only"])),
+        ("core", None, "autocrlf") => all(&|value| is_boolean_or(value, &["input"])),
+        ("core", None, "filemode" | "quotepath")
         | ("rerere", None, "enabled")
-        | ("core", None, "autocrlf" | "filemode" | "quotepath")
-        | ("lfs", None, "repositoryformatversion") => all(&is_word),
+        | ("submodule", Some(_), "active") => all(&is_boolean),
+        ("submodule", Some(_), "update") => {
+            all(&|value| matches!(value, "checkout" | "rebase" | "merge" | "none"))
+        }
+        ("lfs", None, "repositoryformatversion") => all(&|value| value == "0"),
         ("submodule", Some(_), "url") => is_new && all(&is_harmless_url),
         ("remote", Some(remote), _) if is_calls_remote(remote, now) => match name {
             "url" => all(&is_harmless_url),
             "fetch" => all(&|value| is_into_own_branches(value, remote)),
-            "prune" => all(&is_word),
+            "prune" => all(&is_boolean),
             MARK => after == ["true"] || !copy.contains_key(&remote_key(remote, "url")),
             _ => false,
         },
@@ -121,11 +128,34 @@ fn is_calls_remote(remote: &str, now: &GitConfigValues) -> bool {
         && (is_new || now.contains_key(&remote_key(remote, MARK)))
 }
 
-/// True if the branches that a refspec fetches get names of this remote only.
+/// True if a refspec is valid, and the branches that it fetches get names of this remote only.
 fn is_into_own_branches(refspec: &str, remote: &str) -> bool {
     let own = format!("refs/remotes/{remote}/");
-    let target = refspec.split_once(':').map(|(_, target)| target);
-    target.is_none_or(|target| target.starts_with(&own))
+    let refspec = refspec.strip_prefix('+').unwrap_or(refspec);
+    match refspec.split_once(':') {
+        Some((source, target)) => {
+            let is_pattern = [source, target].map(|name| name.contains('*'));
+            target.starts_with(&own)
+                && is_reference(source)
+                && is_reference(target)
+                && is_pattern[0] == is_pattern[1]
+        }
+        None => is_reference(refspec) && !refspec.contains('*'),
+    }
+}
+
+/// True for the name of a reference, or a pattern with one `*`, as `git check-ref-format` has it.
+fn is_reference(name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || "-_./*+@#%,=".contains(letter);
+    name.chars().all(is_part)
+        && name.matches('*').count() <= 1
+        && !name.contains("..")
+        && name.split('/').all(|part| {
+            !part.is_empty()
+                && !part.starts_with(['.', '-'])
+                && !part.ends_with('.')
+                && !part.ends_with(".lock")
+        })
 }
 
 fn text(value: &RawValue) -> Option<&str> {
@@ -148,8 +178,15 @@ fn is_name(value: &str) -> bool {
     !value.contains(|letter: char| ";&|<>()`$\\".contains(letter))
 }
 
-fn is_word(value: &str) -> bool {
-    value.chars().all(|letter| letter.is_ascii_alphanumeric())
+fn is_boolean(value: &str) -> bool {
+    is_boolean_or(value, &[])
+}
+
+/// True for a boolean value or one of these words.
+fn is_boolean_or(value: &str, words: &[&str]) -> bool {
+    const BOOLEANS: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "1", "0"];
+    let is_boolean = |word: &&str| word.eq_ignore_ascii_case(value);
+    BOOLEANS.iter().any(is_boolean) || words.contains(&value)
 }
 
 /// True for an address of another machine, of a protocol that runs no program of the call. A push

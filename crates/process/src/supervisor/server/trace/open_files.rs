@@ -118,6 +118,9 @@ impl TraceContext {
         let target = target.as_os_str().as_bytes();
         let is_socket = target.starts_with(b"socket:");
         let reason = || {
+            if has_queued_descriptors(process, number) {
+                return Some("a process was passing open files to another one".to_owned());
+            }
             self.sockets
                 .open_socket_reason(process, number, &self.excluded)
         };
@@ -160,6 +163,15 @@ pub(in crate::supervisor::server) fn inherited_files(
     written
         .filter_map(|number| NamedFile::from_descriptor(own, number))
         .collect()
+}
+
+/// True if a socket has descriptors that its process has not received yet. False on Linux before
+/// 5.12.
+fn has_queued_descriptors(process: i32, number: i32) -> bool {
+    let info = read_proc(format!("/proc/{process}/fdinfo/{number}")).unwrap_or_default();
+    let info = String::from_utf8_lossy(&info);
+    let count = info.lines().find_map(|line| line.strip_prefix("scm_fds:"));
+    count.is_some_and(|count| count.trim() != "0")
 }
 
 fn is_named(file: &NamedFile) -> bool {
@@ -228,7 +240,12 @@ fn is_open_for_writing(pid: i32, number: i32, target: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
     use std::fs;
+    use std::io::IoSlice;
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd, AsRawFd};
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn inherited_files_excludes_files_open_for_reading() {
@@ -243,5 +260,20 @@ mod tests {
         let found = inherited_files(proc_scan::own_descriptors());
         let found: Vec<_> = found.iter().filter_map(|file| file.path().ok()).collect();
         assert!(found.contains(&written) && !found.contains(&read));
+    }
+
+    #[test]
+    fn descriptors_that_a_socket_holds_are_found() {
+        let (sender, receiver) = UnixStream::pair().unwrap();
+        let own = std::process::id().cast_signed();
+        let has_descriptors = || has_queued_descriptors(own, receiver.as_raw_fd());
+        assert!(!has_descriptors());
+        let descriptors = [sender.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut message = SendAncillaryBuffer::new(&mut space);
+        message.push(SendAncillaryMessage::ScmRights(&descriptors));
+        let data = [IoSlice::new(b"x")];
+        sendmsg(&sender, &data, &mut message, SendFlags::empty()).unwrap();
+        assert!(has_descriptors());
     }
 }
