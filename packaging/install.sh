@@ -93,9 +93,11 @@ install_program() {
 
 uninstall_program() {
     [ -e "$program" ] || fail "$program does not exist"
+    # Every command of an agent that still starts the program would fail.
+    "$program" setup --undo --yes < /dev/null ||
+        printf 'If an agent still starts it, install it again and run:  agent-bash setup --undo\n'
     rm -f "$program"
     printf '%s is removed.\n' "$program"
-    printf 'If an agent still starts it, install it again and run:  agent-bash setup --undo\n'
 }
 
 # The last line calls a function, so that a script cut off by the network does nothing.

@@ -56,12 +56,12 @@ fn packaging_files_share_one_address() -> Result<()> {
     Ok(())
 }
 
-/// An archive as `cargo xtask dist` makes it, of a program that prints `version`.
+/// An archive as `cargo xtask dist` makes it. Its program prints `version` and the arguments.
 fn archive(world: &World, version: &str) -> Result<Vec<u8>> {
     let root = world.temp();
     fs::create_dir_all(root.join("package/bin"))?;
     let program = root.join("package/bin/agent-bash");
-    fs::write(&program, format!("#!/bin/sh\necho {version}\n"))?;
+    fs::write(&program, format!("#!/bin/sh\necho {version} $*\n"))?;
     let mut command = world.command("sh");
     command.args(["-c", "chmod +x \"$0\" && tar -czf - package"]);
     let packed = command.arg(&program).current_dir(&root).output()?;
@@ -143,6 +143,9 @@ async fn packaging_installer_refuses_a_corrupt_archive_and_keeps_the_installed_p
     }
     let ran = install("good", &["--uninstall"])?;
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // The agents' settings are restored first.
+    let undone = ran.stdout.contains("good program setup --undo --yes\n");
+    ensure!(undone, "{}", ran.stdout);
     assert_eq!(fs::read_dir(&bin)?.count(), 0);
     Ok(())
 }

@@ -119,7 +119,9 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
     };
     let keeps = FindingGrade::of(!long_run.artifacts.is_empty());
     let kept = match failed_artifact(&long_run) {
-        Some(reason) => format!("{directory_text}: {reason}"),
+        Some(reason) => {
+            format!("{reason}; AGENT_BASH_STATE_DIR or XDG_STATE_HOME can name another directory")
+        }
         None => directory_text,
     };
     Ok(vec![

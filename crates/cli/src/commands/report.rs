@@ -7,7 +7,7 @@ use crate::process_start::StartContext;
 use crate::runtime;
 use agent_bash::change_sets::{DiffText, FileDiff, Store};
 use agent_bash::core::changes::{Change, Changes, ChangesId, FileChange};
-use agent_bash::core::{Clock, ScriptEnding, Timestamp};
+use agent_bash::core::{Clock, ScriptEnding, Timestamp, plural};
 use agent_bash::exec::{Job, JobState, Jobs};
 use agent_bash::process::SystemClock;
 use agent_bash::process::environment::Masks;
@@ -65,9 +65,9 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
     };
     written.with_context(|| format!("cannot write {}", file.display()))?;
     output::say(&format!(
-        "{}: {} calls of {}",
+        "{}: {} of {}",
         name.display(),
-        page.entries.len(),
+        plural(page.entries.len() as u64, "call"),
         found.name
     ));
     Ok(0)

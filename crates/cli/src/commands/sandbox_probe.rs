@@ -39,5 +39,8 @@ pub(crate) async fn start_in_directory(
         .sandbox
         .filter(|sandbox| sandbox.enforced != Enforced::Nothing)
         .filter(|_| result.status == Status::Exited { code: 0 });
-    Ok(enforced.ok_or_else(|| result.text.trim_end().to_owned()))
+    let text = result.text.trim_end();
+    // The caller's sentence continues with the reason.
+    let reason = text.strip_prefix("This call was not run: ").unwrap_or(text);
+    Ok(enforced.ok_or_else(|| reason.to_owned()))
 }

@@ -214,6 +214,18 @@ fn doctor_finds_no_problem_except_an_unusable_state_directory() {
         "a file is no state directory: {}",
         broken.stdout
     );
+    // The lines have the reasons alone, and the advice.
+    assert!(
+        run.stdout.contains("was recorded and undone"),
+        "the control"
+    );
+    let broken = home.run_with(&["doctor"], &variables[..1]).stdout;
+    for part in [
+        "no undo: making `",
+        "XDG_STATE_HOME can name another directory",
+    ] {
+        assert!(broken.contains(part), "{part}: {broken}");
+    }
 }
 
 #[test]

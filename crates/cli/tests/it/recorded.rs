@@ -193,7 +193,10 @@ fn report_follows_only_a_link_that_the_user_names() {
     let made = Command::new("mkfifo").arg(&page).status();
     assert!(made.expect("mkfifo starts").success());
     for expected in ["new", "replaced"] {
-        assert_eq!(home.run(&["report"]).code, Some(0), "{expected}");
+        let run = home.run(&["report"]);
+        assert_eq!(run.code, Some(0), "{expected}");
+        let is_said = run.stderr.starts_with("report.html: 1 call of ");
+        assert!(is_said, "{}", run.stderr);
         assert!(page.metadata().expect("a page").is_file(), "{expected}");
         let text = fs::read_to_string(&page).expect("a page");
         assert!(is_page(&text), "{expected}");

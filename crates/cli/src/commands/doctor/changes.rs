@@ -4,7 +4,7 @@
 use crate::commands::session;
 use crate::process_start::StartContext;
 use agent_bash::core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
-use agent_bash::core::{Cancel, Status, ToolResult};
+use agent_bash::core::{Cancel, NoticeKind, Status, ToolResult};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::settings::Settings;
 use agent_bash::{Conversation, HostContext};
@@ -84,7 +84,13 @@ async fn run(session: &Conversation, tree: &Path, request: Value) -> Result<Chan
             changes: Some(changes),
             ..
         } => Ok(changes),
-        other => Err(other.text.trim().to_owned()),
+        other => {
+            let unknown = other.notices.iter().find_map(|notice| match &notice.kind {
+                NoticeKind::ChangesUnknown { reason } => Some(reason.clone()),
+                _ => None,
+            });
+            Err(unknown.unwrap_or_else(|| other.text.trim().to_owned()))
+        }
     }
 }
 
