@@ -137,6 +137,12 @@ wire!(Attribution {
 });
 
 impl Attribution {
+    /// True if nothing changes: the call has touched the file, and has left it as it was, except for
+    /// its `ctime` or inode.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        self.before == self.after
+    }
+
     pub(crate) fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.path))
     }
@@ -170,7 +176,7 @@ wire!(ApplyPlan {
 
 impl ApplyPlan {
     pub(crate) fn is_empty(&self) -> bool {
-        self.ops.is_empty() && self.attributions.is_empty()
+        self.ops.is_empty() && self.attributions.iter().all(Attribution::changes_nothing)
     }
 
     /// True if only times change, see [`Attribution::changes_only_times`].

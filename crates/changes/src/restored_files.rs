@@ -1,6 +1,6 @@
-//! Files that an undo or a redo restored. They have other inodes or change times than the
-//! originals, but equal contents. An undo of an earlier change set accepts them in place of the
-//! originals.
+//! Files that an undo or a redo restored, or that a later call left as they were (`chmod` to the
+//! same mode). They have other inodes or change times than the originals, but equal contents. An
+//! undo of an earlier change set accepts them in place of the originals.
 
 use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
@@ -8,9 +8,9 @@ use crate::file_stat::FileStat;
 use crate::journal::Status;
 use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::plan::{ApplyPlan, SlotRename};
+use crate::plan::{ApplyPlan, Attribution, SlotRename};
 use crate::recorder::Index;
-use crate::set::ChangeSet;
+use crate::set::{ChangeSet, SetState};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
 use std::cell::OnceCell;
@@ -47,7 +47,7 @@ impl<'a> LazyRestoredFiles<'a> {
 }
 
 impl RestoredFiles {
-    /// Reads all stored undos and redos of a session.
+    /// Reads all stored change sets of a session.
     fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
         let mut found = Self(HashMap::new());
         for number in numbers(session)? {
@@ -55,6 +55,7 @@ impl RestoredFiles {
                 continue;
             };
             let SetKind::Undo { origin, redo, .. } = set.meta.kind else {
+                found.add_unchanged(&set)?;
                 continue;
             };
             if let Some(journal) = set.journal()?.filter(|it| it.status == Status::RolledBack) {
@@ -68,6 +69,22 @@ impl RestoredFiles {
             }
         }
         Ok(found)
+    }
+
+    /// Adds the files that a call touched and left as they were.
+    fn add_unchanged(&mut self, set: &ChangeSet) -> Result<(), ChangesError> {
+        let is_whole = matches!(set.state, SetState::Done | SetState::Undone);
+        if !is_whole || !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
+            return Ok(());
+        }
+        let attributions = set.applied_journal()?.map(|it| it.plan.attributions);
+        let mut unchanged = attributions.unwrap_or_default();
+        unchanged.retain(Attribution::changes_nothing);
+        if !unchanged.is_empty() {
+            let restored = unchanged.into_iter().map(|it| (it.path, it.current));
+            self.add(restored, &original_files(set, false)?);
+        }
+        Ok(())
     }
 
     fn add(

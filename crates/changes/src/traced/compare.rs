@@ -188,7 +188,16 @@ pub(super) fn compare_path(
             .user
             .as_ref()
             .is_none_or(|it| it.may_set_attributes(&now));
-    if !is_new && can_be_set && (former_attributes != now_attributes || now.is_dir()) {
+    let is_restored = former_attributes == now_attributes && !now.is_dir() && !is_new;
+    if is_restored && before != now {
+        // An undo of an earlier change set accepts this file.
+        effects.plan.attributions.push(Attribution {
+            path: known.first.path.clone(),
+            current: Some(now),
+            before: Some(former_attributes),
+            after: Some(now_attributes),
+        });
+    } else if !is_new && can_be_set && !is_restored {
         let attribution = Attribution {
             path: known.first.path.clone(),
             current: Some(now),

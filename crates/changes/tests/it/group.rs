@@ -56,6 +56,34 @@ fn three_calls(tree: &TestTree) -> [ChangesId; 3] {
 }
 
 #[test]
+fn call_that_leaves_a_file_as_it_was_prevents_no_undo_of_earlier_calls() {
+    for later in ["chmod 644 a", "touch -a a", "chmod 600 a; chmod 644 a"] {
+        let tree = TestTree::new("echo zero >a; chmod 644 a");
+        let first = recorded(&tree, "~a: echo more >>a");
+        // The second one changes only the `ctime`.
+        recorded(&tree, &format!("@a: sleep 0.02; {later}"));
+        let undone = tree.store().undo_group(SESSION, &all(), false).unwrap();
+        assert_eq!(undone.changes.len(), 1, "{later}");
+        assert_eq!(tree.text("a").as_deref(), Some("zero\n"), "{later}");
+        tree.store().redo_group(SESSION, &all()).unwrap();
+        assert_eq!(tree.text("a").as_deref(), Some("zero\nmore\n"), "{later}");
+        recorded(&tree, &format!("@a: sleep 0.02; {later}"));
+        tree.store().undo(SESSION, first, &[], false).unwrap();
+        assert_eq!(tree.text("a").as_deref(), Some("zero\n"), "{later}");
+    }
+    // Control: the same by a process that is not recorded.
+    let tree = TestTree::new("echo zero >a; chmod 644 a");
+    recorded(&tree, "~a: echo more >>a");
+    recorded(&tree, "@a: sleep 0.02; chmod 644 a");
+    tree.sh("sleep 0.02; chmod 644 a");
+    let refused = tree.store().undo_group(SESSION, &all(), false);
+    assert!(
+        matches!(refused, Err(ChangesError::Group { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
 fn conflicts_are_named_before_any_file_changes() {
     let tree = TestTree::new(TREE);
     let [first, second, third] = three_calls(&tree);
