@@ -179,6 +179,17 @@ pub(super) fn compare_path(
         add_op(op, has_preimage);
         return Ok(());
     }
+    compare_attributes(tree, path, known, [before, now], effects)
+}
+
+/// Compares the attributes of a file with equal contents before and now.
+fn compare_attributes(
+    tree: &mut RootedDir,
+    path: &Path,
+    known: &KnownPath<'_>,
+    [before, now]: [FileStat; 2],
+    effects: &mut Effects,
+) -> io::Result<()> {
     let former_attributes = FileAttributes::new(&before, known.first.attributes.clone());
     let now_attributes = file_attributes(tree, path, &now)?;
     let is_new = before.ino != now.ino && git_index::is_index(path);
@@ -189,21 +200,18 @@ pub(super) fn compare_path(
             .as_ref()
             .is_none_or(|it| it.may_set_attributes(&now));
     let is_restored = former_attributes == now_attributes && !now.is_dir() && !is_new;
-    if is_restored && before != now {
-        // An undo of an earlier change set accepts this file.
-        effects.plan.attributions.push(Attribution {
-            path: known.first.path.clone(),
-            current: Some(now),
-            before: Some(former_attributes),
-            after: Some(now_attributes),
-        });
-    } else if !is_new && can_be_set && !is_restored {
-        let attribution = Attribution {
-            path: known.first.path.clone(),
-            current: Some(now),
-            before: Some(former_attributes),
-            after: Some(now_attributes),
-        };
+    let attribution = Attribution {
+        path: known.first.path.clone(),
+        current: Some(now),
+        before: Some(former_attributes),
+        after: Some(now_attributes),
+    };
+    if is_restored {
+        if before != now {
+            // An undo of an earlier change set accepts this file.
+            effects.plan.attributions.push(attribution);
+        }
+    } else if !is_new && can_be_set {
         if attribution.before == attribution.after {
             effects.unchanged_directories.push(attribution);
         } else {

@@ -45,7 +45,7 @@ fn write(path: &Path, text: impl AsRef<[u8]>) {
 
 #[test]
 fn names_that_are_not_utf_8_are_reported_and_protected() {
-    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.code-workspace");
+    let name = OsStr::from_bytes(b"caf\xe9.code-workspace");
     let found = reported(&|_| {}, &|root| write(&root.join(name), "x"));
     assert_eq!(found, ["caf\u{fffd}.code-workspace"]);
     let temp = tempfile::tempdir().unwrap();

@@ -200,14 +200,17 @@ fn run(world: &World, script: &str, event: Event, shell: Shell) -> Result<(Obser
 
 /// Returns once a program of the scripts runs in a process group.
 fn has_program(group: u32) -> Option<()> {
-    std::fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        // After the name in parentheses: the state, the parent, the group.
-        let (name, rest) = stat.rsplit_once(") ")?;
-        let name = name.split_once('(')?.1;
-        let is_member = rest.split(' ').nth(2)?.parse::<u32>() == Ok(group);
-        (is_member && ["sleep", "yes"].contains(&name)).then_some(())
-    })
+    std::fs::read_dir("/proc")
+        .ok()?
+        .flatten()
+        .find_map(|entry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // After the name in parentheses: the state, the parent, the group.
+            let (name, rest) = stat.rsplit_once(") ")?;
+            let name = name.split_once('(')?.1;
+            let is_member = rest.split(' ').nth(2)?.parse::<u32>() == Ok(group);
+            (is_member && ["sleep", "yes"].contains(&name)).then_some(())
+        })
 }
 
 fn apply(child: &Child, event: Event, shell: Shell) -> Result<()> {
