@@ -154,7 +154,7 @@ fn is_reference(name: &str) -> bool {
             !part.is_empty()
                 && !part.starts_with(['.', '-'])
                 && !part.ends_with('.')
-                && !part.ends_with(".lock")
+                && part.strip_suffix(".lock").is_none()
         })
 }
 
