@@ -425,14 +425,14 @@ fn doctor_names_the_agents_that_use_agent_bash() {
     };
     let (_, outside) = doctor();
     assert!(outside.starts_with("note     claude-code "), "{outside}");
-    assert!(outside.contains("--take-over claude-code"), "{outside}");
+    assert!(outside.contains("setup --agent claude-code"), "{outside}");
     assert_eq!(outside.lines().count(), 1, "{outside}");
     // A prefix of the user's is named, and no advice is given that would be refused.
     let file = ".claude/settings.json";
     home.write(file, r#"{"env": {"CLAUDE_CODE_SHELL_PREFIX": "/x/wrap"}}"#);
     let found = home.run_with(&["doctor"], &[("PATH", &path)]).stdout;
     assert!(found.contains(r#"is "/x/wrap" already"#), "{found}");
-    assert!(!found.contains("--take-over claude-code"), "{found}");
+    assert!(!found.contains("setup --agent claude-code"), "{found}");
     home.write(file, "{}");
 
     assert_eq!(install(&home, "claude-code").code, Some(0));

@@ -188,7 +188,7 @@ fn shell_advice(agent: &Agent, way: &ShellWay) -> String {
     let name = agent.name;
     let how = match way {
         ShellWay::Setting(setting) if !setting.is_for_tasks => {
-            format!("agent-bash hook --install --take-over {name}")
+            format!("agent-bash setup --agent {name}")
         }
         ShellWay::SearchPath => {
             return format!(
