@@ -810,7 +810,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "hosts" | "on";
 
 /** A notice: its kind with values, and the sentence generated from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeWithoutCgroup | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxOperations | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeGitConfigDropped | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeSecretsMasked | NoticeHeadSatisfied | NoticeWaitingForInput | NoticePromptUnanswered | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeWithoutCgroup | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxOperations | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxHosts | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedUncompared | NoticeProtectedInTrial | NoticeGitConfigDropped | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUntraced | NoticePortInUse | NoticeLockHeld | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -1032,6 +1032,15 @@ export interface NoticeProtectedInTrial {
   kind: "protected_in_trial";
   /** The files; absolute. */
   paths: string[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The sandbox did not compare all files of some directories, because they are too many, or because the file system is slow. Reported once for a directory. */
+export interface NoticeProtectedUncompared {
+  /** The outermost directories; not empty, at most 1,000. */
+  directories: UncomparedDirectory[];
+  kind: "protected_uncompared";
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
@@ -2193,6 +2202,14 @@ export type TrialRequest = true | "atomic";
 
 /** The limit that truncated an output. */
 export type TruncatedBy = "bytes" | "lines" | "head_tail" | "line_length";
+
+/** A directory in which the sandbox did not compare all files. */
+export interface UncomparedDirectory {
+  /** The path; absolute. */
+  path: string;
+  /** The number of its subdirectories, at any depth, that the sandbox found and did not enter; 0 if the directory has too many names. */
+  unreached: number;
+}
 
 /** How much of a change set can be undone. */
 export type Undoable = "whole" | "part" | "no";

@@ -1140,7 +1140,7 @@ Network = Literal["off", "loopback", "hosts", "on"]
 
 
 # A notice: its kind with values, and the sentence generated from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeWithoutCgroup", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxOperations", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeGitConfigDropped", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeSecretsMasked", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticePromptUnanswered", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeWithoutCgroup", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxOperations", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxHosts", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedUncompared", "NoticeProtectedInTrial", "NoticeGitConfigDropped", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUntraced", "NoticePortInUse", "NoticeLockHeld", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1449,6 +1449,18 @@ class NoticeProtectedInTrial(TypedDict):
 
     # The files; absolute.
     paths: List[str]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeProtectedUncompared(TypedDict):
+    """The sandbox did not compare all files of some directories, because they are too many, or because the file system is slow. Reported once for a directory."""
+
+    # The outermost directories; not empty, at most 1,000.
+    directories: List[UncomparedDirectory]
+
+    kind: Literal["protected_uncompared"]
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
@@ -3151,6 +3163,16 @@ TrialRequest = Literal[True, "atomic"]
 
 # The limit that truncated an output.
 TruncatedBy = Literal["bytes", "lines", "head_tail", "line_length"]
+
+
+class UncomparedDirectory(TypedDict):
+    """A directory in which the sandbox did not compare all files."""
+
+    # The path; absolute.
+    path: str
+
+    # The number of its subdirectories, at any depth, that the sandbox found and did not enter; 0 if the directory has too many names.
+    unreached: int
 
 
 # How much of a change set can be undone.
