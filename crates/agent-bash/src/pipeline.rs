@@ -191,9 +191,9 @@ async fn run_locally(
         &typed,
     );
     let mut change_record = begun.await?;
-    // In a pipeline, `cd` does not change the shell's directory. A command whose filters were lifted
-    // runs in a subshell, so that `cd` does not change the directory of a persistent shell either.
-    // If a pipeline remains, its stages run in subshells anyway.
+    // In a pipeline, `cd` does not change the shell's directory. A command with lifted filters runs
+    // in a subshell, so that `cd` does not change the directory of a persistent shell either. If a
+    // pipeline remains, its stages run in subshells anyway.
     let subshell = findings.lifted && request.session.is_some() && findings.last_pipeline.is_none();
     let mut spec = run::spec(tool, call, &request, terminal, subshell)?
         .report_stages(findings.last_pipeline.is_some())

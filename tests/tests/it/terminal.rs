@@ -162,7 +162,7 @@ fn program_in_a_sandbox_leaves_no_process_on_the_terminal() -> anyhow::Result<()
 /// A process of the program can join the process group of the user's shell. The supervisor ends the
 /// process, and not the group.
 #[test]
-fn program_in_a_sandbox_does_not_end_the_shell_whose_group_it_joins() -> anyhow::Result<()> {
+fn program_in_a_sandbox_joins_the_group_of_the_shell_without_ending_it() -> anyhow::Result<()> {
     let world = World::new()?;
     // With `-m`, the program has another process group than the shell.
     let shell = "set -m\nread -r _ _ _ _ group _ </proc/$$/stat\n\

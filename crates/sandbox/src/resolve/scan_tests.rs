@@ -444,7 +444,7 @@ fn directories_that_a_call_fills_beyond_the_limits_are_named() {
     assert_eq!(uncompared(nothing, &few), []);
     assert_eq!(uncompared(nothing, &many), [("many".to_owned(), 12)]);
     assert_eq!(uncompared(&few, &many), [("many".to_owned(), 12)]);
-    // What was too much before the call is not named.
+    // Directories that were too full before the call are not named.
     assert_eq!(
         uncompared(&many, &|root| write(&root.join("many/new"), "")),
         []

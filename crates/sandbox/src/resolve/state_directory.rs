@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The change sets, with former contents of files that the sandbox may hide; the commands that the
-/// user typed; the records of conversations, with the user's commands and perhaps their outputs; and
-/// the secret by which targets recognise this machine.
+/// user typed; the records of conversations, with the user's commands and perhaps their outputs;
+/// and the secret by which targets recognise this machine.
 const HIDDEN_NAMES: [&str; 4] = ["changes", "history.jsonl", "journal", "targets"];
 
 /// Returns the paths in the state directory that no call may read.
