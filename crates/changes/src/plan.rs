@@ -137,8 +137,8 @@ wire!(Attribution {
 });
 
 impl Attribution {
-    /// True if nothing changes: the call has touched the file, and has left it as it was, except for
-    /// its `ctime` or inode.
+    /// True if nothing changes: the call has touched the file, and has left it as it was, except
+    /// for its `ctime` or inode.
     pub(crate) fn changes_nothing(&self) -> bool {
         self.before == self.after
     }

@@ -27,8 +27,9 @@ fn wanted(settings: &SandboxSettings, level: WriteLevel, facts: &HostFacts) -> W
     }
 }
 
-/// Resolves the plan of the sandbox, and creates the private caches, the copy of git's configuration
-/// and the hidden directories in the state directory `state`. Returns `None` if the settings ask for no sandbox.
+/// Resolves the plan of the sandbox, and creates the private caches, the copy of git's
+/// configuration and the hidden directories in the state directory `state`. Returns `None` if the
+/// settings ask for no sandbox.
 pub(super) fn resolved(
     settings: &SandboxSettings,
     facts: &HostFacts,

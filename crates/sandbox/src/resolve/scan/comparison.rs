@@ -89,8 +89,9 @@ impl NameScan {
     }
 
     /// Returns the directories that this scan has compared whole and `now` has not, with the number
-    /// of subdirectories that `now` did not reach; zero if a directory has too many names. Of nested
-    /// directories, only the outermost is returned, and instead of very many, those around them.
+    /// of subdirectories that `now` did not reach; zero if a directory has too many names. Of
+    /// nested directories, only the outermost is returned, and instead of very many, those around
+    /// them.
     #[must_use]
     pub fn uncompared(&self, now: &Self) -> Vec<(PathBuf, u64)> {
         let is_new = |(path, _): &(&PathBuf, &u64)| {
