@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# agno 3.1.10 (PyPI): an MCP server that is named by its absolute path is refused; by its name, it starts.
+# agno 3.1.10 (PyPI): an MCP server is refused by its absolute path, and accepted by its name.
 #
 # Expected: the absolute path of a program always works as an MCP server's command; a name depends on
 # PATH, which services and editors often have without the user's directories. Seen: `MCPTools` takes a

@@ -6,7 +6,7 @@
 # is "Command executed successfully (no output).": `false`, `test -e missing`, `grep -q` without a
 # match, `git diff --exit-code --quiet` with differences. A failure with output is its output alone.
 #
-# For agent-bash: a result has the exit code of each command that failed.
+# For agent-bash: the result of a failed call ends with its exit code, with or without output.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 output=$(CAMEL_RUNTIME=true run_with_packages 'camel-ai==0.2.90 mcp==1.30.0' <<'P'
