@@ -8,8 +8,8 @@
 # too, so `du -sx` of a full tree is the size of its directories, with exit code 0. With both layers
 # on one filesystem, all numbers are the same.
 #
-# For agent-bash: a trial's view of the files is such an overlay; scans compare mounts, not device
-# numbers.
+# For agent-bash: a trial is an overlay whose upper layer is stored beside the files, on the same
+# filesystem, so all its device numbers are one.
 set -eu
 version=$(du --version | head -n 1)
 [ "$version" = 'du (GNU coreutils) 9.1' ] || { echo "cannot run: $version, not 9.1"; exit 2; }

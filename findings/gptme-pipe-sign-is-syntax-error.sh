@@ -3,9 +3,9 @@
 #
 # Expected: a "stateful bash shell", as the model is told, reads what bash reads. Seen: so that no
 # command reads the input of the session, the tool writes `< /dev/null` before the first "|" of the
-# text, and takes each "|" outside quotes for a pipe. `case $1 in start|stop)` becomes `start <
-# /dev/null | stop)`: bash ends with exit code 2, and variables that were not exported are lost. `[[
-# $x =~ a|b ]] && echo yes` prints nothing, and its exit code is 0.
+# text, and takes each "|" outside quotes for a pipe. Of `case $1 in start|stop)`, bash gets
+# `start < /dev/null | stop)`: it ends with exit code 2, and variables that were not exported are
+# lost. The line `[[ $x =~ a|b ]] && echo yes` prints nothing, and its exit code is 0.
 #
 # For agent-bash: bash gets the text of a call unchanged, and /dev/null as its standard input.
 set -eu

@@ -8,8 +8,8 @@
 # handshake, call once and end it, for the list of tools as well. Nothing fails, so a `cd` is lost
 # without a message.
 #
-# For agent-bash: a session lasts as long as its server's process; below this client, the tools are
-# loaded from `client.session(...)`, or a call sets its directory.
+# For agent-bash: below this client, calls do not share a server; each call sets its directory, or the
+# tools are loaded from one `client.session(...)`.
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 cp "$(dirname "$0")/lib/mcp_server.py" "$work/server.py"

@@ -12,7 +12,7 @@
 set -eu
 . "$(dirname "$0")/lib/python.sh"
 cp "$(dirname "$0")/lib/mcp_server.py" "$work/server.py"
-output=$(run_with_packages 'llama-index-tools-mcp==0.6.0' <<'P'
+output=$(run_with_packages 'llama-index-tools-mcp==0.6.0 llama-index-core==0.14.25 mcp==2.3.0' <<'P'
 import asyncio, sys
 from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 
