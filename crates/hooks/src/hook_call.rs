@@ -238,16 +238,19 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
 }
 
 /// True for a tool of `agent-bash mcp`, which makes the same checks. Agents name the server before
-/// the tool: `mcp__agent-bash__bash`, `agent-bash-bash`. A tool `bash` of a server `agent` is
-/// another tool.
+/// the tool: `mcp__agent-bash__bash`, `agent-bash-bash`. Codex replaces the hyphen. A tool `bash` of
+/// a server `agent` is another tool.
 fn is_of_own_server(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
-    tool.match_indices("agent-bash").any(|(at, server)| {
-        let is_edge = |letter: char| !letter.is_ascii_alphanumeric() && (letter != '-' || at == 0);
-        let mut after = tool[at + server.len()..].chars();
-        let begins_server = tool[..at].chars().next_back().is_none_or(is_edge);
-        begins_server && after.next().is_some_and(is_edge) && after.next().is_some()
-    })
+    let mut servers = tool.match_indices("agent-bash");
+    tool.starts_with("mcp__agent_bash__")
+        || servers.any(|(at, server)| {
+            let is_edge =
+                |letter: char| !letter.is_ascii_alphanumeric() && (letter != '-' || at == 0);
+            let mut after = tool[at + server.len()..].chars();
+            let begins_server = tool[..at].chars().next_back().is_none_or(is_edge);
+            begins_server && after.next().is_some_and(is_edge) && after.next().is_some()
+        })
 }
 
 /// Returns the conversation's directory: the directory that the call names, else the call's first

@@ -9,6 +9,7 @@ use agent_bash_policy::{
     Check, Context, Dialect, Finding, InterceptMode, Interceptor, SafeLevel, Script, Verdict,
 };
 use agent_bash_process::SystemClock;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
@@ -56,6 +57,7 @@ pub(super) fn decide(
         ..Context::new("/")
     });
     let mut first_advice = None;
+    let mut permitted = BTreeMap::new();
     let exceptions = host.state_dir();
     let exceptions = exceptions.map(|state| Exceptions::new(state, Arc::new(SystemClock::new())));
     for context in contexts {
@@ -67,10 +69,14 @@ pub(super) fn decide(
                     .as_ref()
                     .filter(|_| finding.check == Check::Safety);
                 let cwd = &context.cwd;
-                if !exceptions.is_some_and(|all| all.consume_permission(text, cwd, check)) {
+                // No permission is consumed before all checks of the call have passed.
+                let is_permitted =
+                    |all: &Exceptions| all.consume_permission(text, cwd, CheckedBy::HookBeforeCall);
+                if !exceptions.is_some_and(is_permitted) {
                     let code = exceptions.and_then(|all| all.add(text, cwd, finding, &host));
                     return Ok(HookDecision::Refuse(refusal(finding, code.as_deref())));
                 }
+                permitted.insert((text, cwd.clone()), finding.clone());
             }
             let rules = policy.safety.iter();
             let notices = rules.flat_map(|rules| rule_advice(&script, rules));
@@ -83,6 +89,13 @@ pub(super) fn decide(
     }
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
         return Ok(HookDecision::Refuse(SAFE_MODE_REFUSAL.to_owned()));
+    }
+    for ((text, cwd), finding) in permitted {
+        let exceptions = exceptions.as_ref();
+        // Another process can have consumed the permission.
+        if !exceptions.is_some_and(|all| all.consume_permission(text, &cwd, check)) {
+            return Ok(HookDecision::Refuse(refusal(&finding, None)));
+        }
     }
     Ok(HookDecision::Continue(first_advice))
 }

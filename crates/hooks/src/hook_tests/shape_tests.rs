@@ -1,6 +1,9 @@
 //! Shapes of calls: names of fields and tools, and calls of tools that run no commands.
 
 use super::*;
+use agent_bash::exceptions::{Allowance, Exceptions};
+use agent_bash_process::SystemClock;
+use std::path::Path;
 
 #[test]
 fn calls_with_missing_fields_are_checked_by_the_others() {
@@ -67,6 +70,7 @@ fn any_tool_with_a_script_is_checked() {
         ),
         ("a_new_tool", json!({"command_line": "git push -f"})),
         ("mcp__agent__bash", json!({"command": "git push -f"})),
+        ("mcp_agent_bash_run", json!({"command": "git push -f"})),
         (
             "mcp__my-agent-bash__bash",
             json!({"command": "git push -f"}),
@@ -147,6 +151,30 @@ fn command_is_checked_in_each_directory_that_a_call_names() {
 }
 
 #[test]
+fn command_allowed_once_in_each_directory_of_its_call_runs_once() {
+    let state = tempfile::tempdir().unwrap();
+    let mut host = host(&[]);
+    let variable = ("AGENT_BASH_STATE_DIR".into(), state.path().into());
+    host.env = Arc::new(BTreeMap::from([variable]));
+    let (name, captured) = CAPTURED_CALLS[2];
+    let mut call = call(captured, "git push -f");
+    call["tool_input"]["dir_path"] = "build".into();
+    let is_refused = || !is_silent(&answer_to_call(agent(name), &call, &host));
+    let exceptions = Exceptions::new(state.path().to_owned(), Arc::new(SystemClock::new()));
+    for directory in ["/home/u/work/build", "/home/u/work"] {
+        assert!(is_refused(), "{directory}");
+        let commands = exceptions.list().unwrap();
+        let refused = commands.iter().find(|command| command.allowed.is_none());
+        let refused = refused.unwrap();
+        assert_eq!(refused.cwd, Path::new(directory));
+        let decided = exceptions.decide(&refused.code, Some(Allowance::Once));
+        assert!(decided.unwrap());
+    }
+    assert!(!is_refused());
+    assert!(is_refused(), "the exceptions are used up");
+}
+
+#[test]
 fn tool_without_a_script_passes_without_other_fields() {
     for (agent, captured) in captured_calls() {
         let call: Value = serde_json::from_str(captured).unwrap();
@@ -157,6 +185,7 @@ fn tool_without_a_script_passes_without_other_fields() {
             "Read",
             "editFiles",
             "mcp__agent-bash__bash",
+            "mcp__agent_bash__bash",
             "mcp_agent-bash_bash",
             "agent-bash-bash",
             "@agent-bash/bash",
