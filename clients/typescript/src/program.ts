@@ -23,8 +23,9 @@ export function findProgram(): string {
     if (directory && isProgram(program)) return program;
   }
   throw new ShellError(
-    `the program agent-bash is neither in the package ${carrier} nor on the PATH; install this package with its ` +
-      `optional dependencies, which exist for Linux on x64 and arm64, or name the program in ${VARIABLE}`,
+    `the program agent-bash is neither in the package ${carrier} nor on the PATH, where scripts are ignored; install ` +
+      "this package with its optional dependencies, which exist for Linux on x64 and arm64, or name the program in " +
+      VARIABLE,
   );
 }
 
