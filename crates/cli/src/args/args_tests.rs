@@ -101,6 +101,7 @@ fn invalid_arguments_are_usage_errors() {
         (&["--state", "../x", "ls"], ErrorKind::ValueValidation),
         (&["--state", "..", "ls"], ErrorKind::ValueValidation),
         (&["--state", "", "ls"], ErrorKind::ValueValidation),
+        (&["--state", "journal", "ls"], ErrorKind::ValueValidation),
         (&["ls", "-la"], ErrorKind::UnknownArgument),
     ] {
         assert_eq!(run_args(words).err(), Some(kind), "{words:?}");

@@ -145,6 +145,12 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| error.to_string())
 }
 
+/// The names of directories in the state directory and in a session's directory. A session with
+/// such a name could mix its files with those of other sessions.
+const RESERVED_NAMES: [&str; 8] = [
+    "artifacts", "caches", "changes", "git-config", "jobs", "journal", "snapshots", "targets",
+];
+
 /// Parses a session name. It becomes a directory name, so it must not be a path.
 pub(crate) fn session_name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -153,6 +159,9 @@ pub(crate) fn session_name(text: &str) -> Result<String, String> {
             "a name has 1 to 64 letters, digits, `-`, `_`, `.`, and does not begin with `.`"
                 .to_owned(),
         );
+    }
+    if RESERVED_NAMES.contains(&text) {
+        return Err("this name is reserved; choose another one".to_owned());
     }
     Ok(text.to_owned())
 }
