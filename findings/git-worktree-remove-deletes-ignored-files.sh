@@ -6,8 +6,8 @@
 # clean` leave ignored files, too. Seen: files that .gitignore lists do not count. A `.env` that was
 # edited in the worktree, a local database or the log of an agent are deleted, with exit code 0.
 #
-# For agent-bash: files that git ignores are recorded as changes like all others, so `undo` brings
-# them back.
+# For agent-bash: files that git ignores are recorded as changes like all others. `undo` brings them
+# back if the worktree is below the directory of the call; changes outside of it are only counted.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
