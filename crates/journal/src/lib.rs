@@ -16,7 +16,7 @@ pub use agent_bash_core as core;
 pub use entry::{Escalation, JournalEntry, JournalLevel, PrintedOutput, RefusalEntry};
 pub use history::{History, HistoryEnd, HistoryEntry};
 pub use printed::PrintedOutputCollector;
-pub use recording::{JournalContents, Recording, recordings};
+pub use recording::{JournalContents, Recording, check_readable, recordings};
 pub use retention::{RetentionLimits, SweptJournals, sweep, sweep_when_due};
 pub use writer::{FULL_REASON, Journal, JournalOptions, MaskSecrets};
 

@@ -5,8 +5,9 @@ use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::fs::TryLockError;
+use std::fs::{self, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The largest length of a valid line in bytes. An entry has at most 64 KiB of output and the text
@@ -52,6 +53,23 @@ pub struct JournalContents {
 enum JournalLine {
     Entry(Box<JournalEntry>),
     Full { full: bool },
+}
+
+/// Checks that the journals below a state directory, if any, are not hidden.
+///
+/// # Errors
+/// The directory of the journals cannot be read, as in a sandboxed call.
+pub fn check_readable(state: &Path) -> io::Result<()> {
+    let dir = match PrivateDir::open(state, &[DIRECTORY_NAME]) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    // Root can open the empty directory that hides the journals.
+    let mode = fs::metadata(dir.path())?.permissions().mode();
+    if mode & 0o400 == 0 {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    Ok(())
 }
 
 /// Returns the journals below a state directory, oldest first. With `session`, only the

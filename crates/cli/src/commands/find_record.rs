@@ -7,7 +7,7 @@ use crate::usage::UsageError;
 use agent_bash::change_sets::ListedChanges;
 use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState};
-use agent_bash::journals::{JournalContents, Recording, recordings};
+use agent_bash::journals::{JournalContents, Recording, check_readable, recordings};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +33,10 @@ pub(crate) struct NamedRecord {
 /// Returns all records, oldest first, or the records of one name.
 pub(crate) fn all(start: &StartContext, session: Option<&str>) -> anyhow::Result<Vec<NamedRecord>> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-    let all = recordings(&state(start)?, session).into_iter();
+    let state = state(start)?;
+    check_readable(&state)
+        .context("the records cannot be read; a call in the sandbox has no access to them")?;
+    let all = recordings(&state, session).into_iter();
     let named = all.map(|recording| {
         let number = numbers.entry(recording.session.clone()).or_default();
         *number += 1;

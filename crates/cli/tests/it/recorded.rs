@@ -9,7 +9,7 @@
 use crate::support::{Home, Run};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -39,6 +39,22 @@ fn files(home: &Home, session: &str) -> Vec<PathBuf> {
     let mut files: Vec<_> = entries.map(|entry| entry.expect("one").path()).collect();
     files.sort();
     files
+}
+
+/// In the sandbox, the directory of the records looks like this.
+#[test]
+fn hidden_records_are_named_instead_of_missing_ones() {
+    let home = Home::new();
+    record(&home, &["echo first"]);
+    let directory = home.path().join("state/journal");
+    for (mode, is_hidden) in [(0, true), (0o700, false)] {
+        fs::set_permissions(&directory, fs::Permissions::from_mode(mode)).expect("a directory");
+        for words in [&["log"][..], &["log", "--list"]] {
+            let run = home.run(words);
+            let is_named = run.stderr.contains("the records cannot be read");
+            assert_eq!(is_named, is_hidden, "{words:?}: {}", run.stderr);
+        }
+    }
 }
 
 #[test]
