@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# coreutils 9.1 on overlayfs (Linux 6.18): `du -x` counts directories only, and finds no file.
+# coreutils 9.1 on overlayfs (Linux 6.18): if its layers are on different filesystems, `du -x` counts
+# directories only, and finds no file.
 #
 # Expected: within one mount, `-x` ("skip directories on different file systems") changes nothing:
 # `find -xdev` and `cp -x` agree that all is one filesystem. Seen: if the two layers of an
