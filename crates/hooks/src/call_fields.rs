@@ -168,8 +168,8 @@ fn matching<'a>(
 /// for any other value.
 ///
 /// The entries of a list are also returned as one script, because they may share a heredoc. `args`
-/// are the words after the command, if another field holds them. A string is also returned as it
-/// is: an agent ignores `args` if its tool has none, and runs a string that encodes a list.
+/// are the words after the command, if another field holds them. A command is also returned without
+/// them: an agent ignores `args` if its tool has none. It also runs a string that encodes a list.
 pub(super) fn scripts_in_field(
     name: &str,
     value: &Value,
@@ -178,21 +178,17 @@ pub(super) fn scripts_in_field(
     match value {
         Value::String(text) if text.starts_with('[') && is_list(text) => {
             let list: Value = serde_json::from_str(text).ok()?;
-            let mut scripts = scripts_in_field(name, &list, None)?;
+            let mut scripts = scripts_in_field(name, &list, args)?;
             scripts.push(text.clone());
             Some(scripts)
         }
-        Value::String(script) => {
-            let words = args.map(arguments_text).filter(|words| !words.is_empty());
-            let with_words = words.map(|words| format!("{script} {words}"));
-            Some(with_words.into_iter().chain([script.clone()]).collect())
-        }
+        Value::String(script) => Some(with_arguments(script, args)),
         Value::Array(items) => {
             let program = items.first()?.as_str();
             let is_argv =
                 plain(name) != "commands" && program.is_some_and(|program| !program.contains(' '));
             if let Some(words) = words(value).filter(|_| is_argv) {
-                return Some(vec![joined(words)]);
+                return Some(with_arguments(&joined(words), args));
             }
             let scripts = items.iter().map(|item| scripts_in_field(name, item, None));
             let mut scripts = scripts.collect::<Option<Vec<_>>>()?.concat();
@@ -216,6 +212,13 @@ pub(super) fn scripts_in_field(
 /// it: `{"value": "a b", "quoting": "strong"}`.
 fn quoted_text(object: &Map<String, Value>) -> Option<NamedField<'_>> {
     first(object, &["value"])
+}
+
+/// Returns a command with the words of `args`, if any, and without them.
+fn with_arguments(script: &str, args: Option<&Value>) -> Vec<String> {
+    let words = args.map(arguments_text).filter(|words| !words.is_empty());
+    let with_words = words.map(|words| format!("{script} {words}"));
+    with_words.into_iter().chain([script.to_owned()]).collect()
 }
 
 /// Returns the words after a command as text for a shell. They are a list in any form, or a text.

@@ -103,6 +103,10 @@ fn any_tool_with_a_script_is_checked() {
             "mcp__other__spawn",
             json!({"command": "git", "args": "push -f"}),
         ),
+        (
+            "mcp__other__spawn",
+            json!({"command": ["git"], "args": ["push", "-f"]}),
+        ),
         // An agent ignores fields that its tools do not have, and bash runs any text.
         (
             "Bash",
