@@ -142,6 +142,12 @@ impl ApplyDirectories<'_> {
     }
 }
 
+/// True if the call of a change set touched files and left them as they were.
+pub(crate) fn has_unchanged_files(set: &ChangeSet) -> Result<bool, ChangesError> {
+    let attributions = set.applied_journal()?.map(|it| it.plan.attributions);
+    Ok(attributions.is_some_and(|all| all.iter().any(Attribution::changes_nothing)))
+}
+
 /// True if both are the same untouched file. Ignores the times of directories, which change with
 /// their entries.
 fn is_same(left: FileStat, right: FileStat) -> bool {

@@ -15,6 +15,7 @@ use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, SlotRename};
 use crate::preimages;
 use crate::recorder::INDEX_FILE;
+use crate::restored_files::has_unchanged_files;
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SLOTS_DIR, SetState};
 use crate::slots;
@@ -38,7 +39,8 @@ const LOCK_FILE: &str = "lock";
 
 impl Store {
     /// Closes a trace whose call and recorder have ended, and returns its changes. The change set
-    /// of a call that changed nothing exists until a later call reuses it.
+    /// of a call that changed nothing exists until a later call reuses it, unless an undo of an
+    /// earlier change set needs it.
     ///
     /// # Errors
     /// The records cannot be read, or cannot be compared with the tree.
@@ -62,7 +64,8 @@ impl Store {
         traced::conclude(&mut set, self.precautions, SetState::Done, if_untouched)?;
         let changes = self.describe(&set)?;
         let is_certain = set.state == SetState::Done || !set.dir.has(INDEX_FILE);
-        if is_certain && changes.counts.total() == 0 {
+        let is_empty = is_certain && changes.counts.total() == 0;
+        if is_empty && !has_unchanged_files(&set)? {
             self.recycle(set);
         } else {
             set.unregister();

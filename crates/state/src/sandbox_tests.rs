@@ -56,7 +56,7 @@ fn directories_of_change_sets_are_hidden_and_protected_from_the_beginning() {
     };
     let first = prepare().plan;
     // A mount can hide them only if they exist when a shell starts.
-    for name in ["changes", "targets"] {
+    for name in ["changes", "journal", "targets"] {
         assert!(state.join(name).is_dir() && first.hidden.hiding(&state.join(name)).is_some());
     }
     let stored = workspace.join(".git/.agent-bash-changes");

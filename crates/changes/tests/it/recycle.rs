@@ -71,7 +71,8 @@ fn empty_change_set_is_recycled_by_the_next_call() {
         ("b", Touch::Name),
         (file, Touch::Name),
     ];
-    let second = call(&store, &tree, &touched, &format!("echo x >{file}"));
+    let script = format!("echo x >{file}; touch -d 2001-02-03 b");
+    let second = call(&store, &tree, &touched, &script);
     assert_eq!(second.id, ChangesId(2));
     assert_eq!(second.outside.values().sum::<u64>(), 1, "{second:?}");
     assert_eq!(sets_and_inodes(&tree), [(2, inode)]);
@@ -87,6 +88,21 @@ fn empty_change_set_is_recycled_by_the_next_call() {
     assert_eq!(store.list(SESSION).unwrap().len(), 2);
     store.undo(SESSION, third.id, &[], false).unwrap();
     assert_eq!(tree.text("b").unwrap(), "two\n");
+}
+
+#[test]
+fn change_set_of_a_call_that_left_a_file_as_it_was_is_not_recycled() {
+    let tree = TestTree::new(TREE);
+    let store = tree.store();
+    let first = call(&store, &tree, &[("a", Touch::Content)], "echo more >>a");
+    let touched = [("a", Touch::Attributes)];
+    // Only the `ctime` changes.
+    let second = call(&store, &tree, &touched, "sleep 0.02; touch -a a");
+    assert_eq!(second.counts.total(), 0);
+    call(&store, &tree, &[], "true");
+    // The undo accepts the file because of the second set.
+    store.undo(SESSION, first.id, &[], false).unwrap();
+    assert_eq!(tree.text("a").unwrap(), "one\n");
 }
 
 #[test]

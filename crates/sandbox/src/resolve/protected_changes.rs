@@ -6,6 +6,7 @@ use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home, text};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A changed file of a workspace.
@@ -139,8 +140,23 @@ impl<'a> Repositories<'a> {
         first.is_some_and(|changed| changed.starts_with(path))
     }
 
+    /// True if the path existed before the change. The changed files may already be below `root`;
+    /// then a directory existed before if it has an entry that did not change.
+    fn existed(&self, path: &Path) -> bool {
+        let now = self.root.join(path);
+        if !self.is_changed(path) {
+            return now.exists();
+        }
+        if self.changed.contains(path) {
+            return false;
+        }
+        let entries = fs::read_dir(now).into_iter().flatten().flatten();
+        let mut names = entries.map(|entry| entry.file_name());
+        names.any(|name| !self.is_changed(&path.join(name)))
+    }
+
     fn was_repository(&self, directory: &Path) -> bool {
-        is_repository(&|name| self.root.join(directory).join(name).exists())
+        is_repository(&|name| self.existed(&directory.join(name)))
     }
 
     /// True if the directory is a repository for git now, or was one.
@@ -351,6 +367,21 @@ mod tests {
                 assert_eq!(found, want, "{path}");
             }
         }
+    }
+
+    #[test]
+    fn protected_among_returns_a_repository_that_two_calls_create_together() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = canonical(temp.path());
+        for name in [
+            "x/HEAD", "x/config", "bare/HEAD", "bare/objects/a", "bare/refs/a",
+        ] {
+            written(&root, name, b"");
+        }
+        let changed = ["x/objects/a", "x/refs/a", "bare/objects/b", "bare/refs/b"]
+            .map(|name| written(&root, name, b""));
+        let found = protected_among(&root, &root, None, &[], &changed);
+        assert_eq!(found, [root.join("x/HEAD")]);
     }
 
     #[test]

@@ -132,9 +132,10 @@ impl NameScan {
     #[must_use]
     pub fn of(plan: &Plan, earlier: &Self, is_over: &dyn Fn() -> bool) -> Self {
         let mut now = earlier.scan(plan, is_over);
-        // The scan after the call has more time, and names what it does not reach.
+        // The scan after the call has more time, and names what it does not reach, unless the scan
+        // after an earlier call has named it.
         if is_over() {
-            now.partial.clear();
+            now.partial.clone_from(&earlier.partial);
         }
         now
     }

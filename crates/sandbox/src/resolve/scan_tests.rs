@@ -452,6 +452,22 @@ fn directories_that_a_call_fills_beyond_the_limits_are_named() {
 }
 
 #[test]
+fn directories_are_named_once_although_each_scan_before_a_call_is_cut_short() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for number in 0..MAX_DIRECTORIES {
+        fs::create_dir_all(root.join(format!("many/{number}"))).unwrap();
+    }
+    let plan = plan(&root);
+    let before = |earlier: &NameScan| NameScan::of(&plan, earlier, &|| true);
+    let first = before(&NameScan::default());
+    let after = first.again(&plan, &|| false);
+    assert_eq!(first.uncompared(&after), [(root.join("many"), 2)]);
+    let second = before(&after);
+    assert_eq!(second.uncompared(&second.again(&plan, &|| false)), []);
+}
+
+#[test]
 fn very_many_modules_hide_no_other_repository() {
     let modules = |root: &Path| {
         for number in 0..250 {

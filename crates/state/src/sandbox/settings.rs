@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories of the state directory that calls may not read. The host creates them before the
 /// first call, because a mount hides only what exists when a shell starts.
-const HIDDEN_DIRECTORIES: [&str; 2] = ["changes", "targets"];
+const HIDDEN_DIRECTORIES: [&str; 3] = ["changes", "journal", "targets"];
 
 /// Returns the input for [`resolve`]: the sandbox that the settings want at `level`.
 fn wanted(settings: &SandboxSettings, level: WriteLevel, facts: &HostFacts) -> WantedSandbox {

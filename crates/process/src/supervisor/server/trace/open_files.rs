@@ -166,7 +166,7 @@ pub(in crate::supervisor::server) fn inherited_files(
 }
 
 /// True if a socket has descriptors that its process has not received yet. False on Linux before
-/// 5.12.
+/// 5.6.
 fn has_queued_descriptors(process: i32, number: i32) -> bool {
     let info = read_proc(format!("/proc/{process}/fdinfo/{number}")).unwrap_or_default();
     let info = String::from_utf8_lossy(&info);
