@@ -334,8 +334,8 @@ mod tests {
 
     fn written(contents: &Path, name: &str, bytes: &[u8]) -> ChangedPath {
         let path = contents.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
         ChangedPath {
             path: name.into(),
             breaks_paths: true,
