@@ -10,11 +10,8 @@
 #
 # For agent-bash: a call with recorded changes shows it: its change set is empty.
 set -eu
-version=$(git --version)
-[ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export HOME=$work GIT_CONFIG_NOSYSTEM=1 GIT_CEILING_DIRECTORIES=$work
+. "$(dirname "$0")/lib/git.sh"
+export GIT_CEILING_DIRECTORIES=$work
 mkdir -p "$work/repository/build/package" "$work/package"
 cd "$work/repository"
 git init -q .

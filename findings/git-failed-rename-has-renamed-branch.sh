@@ -9,11 +9,7 @@
 #
 # For agent-bash: the sandbox protects `.git/config`, and names this case.
 set -eu
-version=$(git --version)
-[ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export HOME=$work GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+. "$(dirname "$0")/lib/git.sh"
 git init -q -b old "$work/r"
 cd "$work/r"
 git -c user.name=u -c user.email=u@example.invalid commit -q --allow-empty -m first

@@ -11,11 +11,7 @@
 # For agent-bash: below a hook, a command inherits GIT_DIR, and git in any directory means that
 # repository.
 set -eu
-version=$(git --version)
-[ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export HOME=$work GIT_CONFIG_NOSYSTEM=1
+. "$(dirname "$0")/lib/git.sh"
 mkdir "$work/scratch"
 git init -q "$work/main"
 cd "$work/main"

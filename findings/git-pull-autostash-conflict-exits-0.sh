@@ -11,11 +11,7 @@
 # For agent-bash: the exit code is the command's; the model reads standard error after a success,
 # too, and recorded changes list the file.
 set -eu
-version=$(git --version)
-[ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export HOME=$work GIT_CONFIG_NOSYSTEM=1
+. "$(dirname "$0")/lib/git.sh"
 git config --global user.name user
 git config --global user.email user@example.invalid
 git config --global init.defaultBranch main

@@ -11,11 +11,7 @@
 # For agent-bash: agents with a worktree each share branches; a rebase in one worktree can leave the
 # branch of another behind, with exit code 0.
 set -eu
-version=$(git --version)
-[ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export HOME=$work GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+. "$(dirname "$0")/lib/git.sh"
 export GIT_AUTHOR_NAME=u GIT_AUTHOR_EMAIL=u@example.invalid GIT_COMMITTER_NAME=u GIT_COMMITTER_EMAIL=u@example.invalid
 git init -q -b main "$work/r"
 cd "$work/r"

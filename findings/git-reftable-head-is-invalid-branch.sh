@@ -9,11 +9,7 @@
 #
 # For agent-bash: the interface reads the branch from that file, and has no other name there.
 set -eu
-version=$(git --version)
-[ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export HOME=$work GIT_CONFIG_NOSYSTEM=1
+. "$(dirname "$0")/lib/git.sh"
 git init -q --ref-format=reftable -b main "$work/repository"
 cd "$work/repository"
 git -c user.name=user -c user.email=user@example.invalid commit -q --allow-empty -m first

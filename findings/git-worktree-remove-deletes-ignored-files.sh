@@ -9,11 +9,7 @@
 # For agent-bash: files that git ignores are recorded as changes like all others. `undo` brings them
 # back if the worktree is below the directory of the call; changes outside of it are only counted.
 set -eu
-version=$(git --version)
-[ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export HOME=$work GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+. "$(dirname "$0")/lib/git.sh"
 git init -q -b main "$work/r"
 cd "$work/r"
 echo .env > .gitignore
