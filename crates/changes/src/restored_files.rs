@@ -77,9 +77,7 @@ impl RestoredFiles {
         if !is_whole || !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
             return Ok(());
         }
-        let attributions = set.applied_journal()?.map(|it| it.plan.attributions);
-        let mut unchanged = attributions.unwrap_or_default();
-        unchanged.retain(Attribution::changes_nothing);
+        let unchanged = unchanged_files(set)?;
         if !unchanged.is_empty() {
             let restored = unchanged.into_iter().map(|it| (it.path, it.current));
             self.add(restored, &original_files(set, false)?);
@@ -142,10 +140,12 @@ impl ApplyDirectories<'_> {
     }
 }
 
-/// True if the call of a change set touched files and left them as they were.
-pub(crate) fn has_unchanged_files(set: &ChangeSet) -> Result<bool, ChangesError> {
+/// Returns the files that the call of a change set touched and left as they were.
+pub(crate) fn unchanged_files(set: &ChangeSet) -> Result<Vec<Attribution>, ChangesError> {
     let attributions = set.applied_journal()?.map(|it| it.plan.attributions);
-    Ok(attributions.is_some_and(|all| all.iter().any(Attribution::changes_nothing)))
+    let mut unchanged = attributions.unwrap_or_default();
+    unchanged.retain(Attribution::changes_nothing);
+    Ok(unchanged)
 }
 
 /// True if both are the same untouched file. Ignores the times of directories, which change with

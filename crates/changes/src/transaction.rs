@@ -15,7 +15,7 @@ use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, SlotRename};
 use crate::preimages;
 use crate::recorder::INDEX_FILE;
-use crate::restored_files::has_unchanged_files;
+use crate::restored_files::unchanged_files;
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SLOTS_DIR, SetState};
 use crate::slots;
@@ -65,7 +65,7 @@ impl Store {
         let changes = self.describe(&set)?;
         let is_certain = set.state == SetState::Done || !set.dir.has(INDEX_FILE);
         let is_empty = is_certain && changes.counts.total() == 0;
-        if is_empty && !has_unchanged_files(&set)? {
+        if is_empty && unchanged_files(&set)?.is_empty() {
             self.recycle(set);
         } else {
             set.unregister();

@@ -47,8 +47,9 @@ pub(super) struct HookCall {
     pub(super) scripts: Vec<String>,
     /// The conversation's directory; absolute.
     pub(super) conversation_cwd: PathBuf,
-    /// The directories in which the scripts may run, all of which are checked; absolute. An agent
-    /// ignores a field if its tool has none of this name, and uses the conversation's directory.
+    /// The absolute directories in which the scripts may run. The hook checks the scripts in each.
+    /// An agent ignores a field if its tool has none of this name, and uses the conversation's
+    /// directory.
     pub(super) directories: Vec<PathBuf>,
     /// The tool's input.
     input: Map<String, Value>,

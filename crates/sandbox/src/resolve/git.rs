@@ -182,6 +182,11 @@ pub(super) fn work_tree(git_dir: &Path) -> Option<PathBuf> {
     referenced_directory(git_dir, &value?)
 }
 
+/// True if git treats a directory with these entries as a repository.
+pub(super) fn has_repository_files(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+}
+
 /// Returns the common directory that a git directory names.
 pub(super) fn common_directory(git_dir: &Path) -> Option<PathBuf> {
     referenced_directory(git_dir, &text(&git_dir.join("commondir"))?)

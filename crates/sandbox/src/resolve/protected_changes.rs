@@ -1,6 +1,6 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
-use super::git::{PROTECTED_FILES, RepositoryPaths, STEP_FILES};
+use super::git::{PROTECTED_FILES, RepositoryPaths, STEP_FILES, has_repository_files};
 use super::git_index::{MAX_INDEX_BYTES, is_index_name, leads_into_repository};
 use super::names::{self, is_reported_path};
 use super::paths::{canonical, in_home, text};
@@ -156,12 +156,12 @@ impl<'a> Repositories<'a> {
     }
 
     fn was_repository(&self, directory: &Path) -> bool {
-        is_repository(&|name| self.existed(&directory.join(name)))
+        has_repository_files(|name| self.existed(&directory.join(name)))
     }
 
     /// True if the directory is a repository for git now, or was one.
     fn is_repository(&self, directory: &Path) -> bool {
-        is_repository(&|name| {
+        has_repository_files(|name| {
             let path = directory.join(name);
             self.is_changed(&path) || self.root.join(path).exists()
         })
@@ -203,11 +203,6 @@ impl<'a> Repositories<'a> {
         links.retain(|link| around(link).any(|it| repositories.contains(it)));
         links.into_iter().map(Path::to_owned).collect()
     }
-}
-
-/// True if git treats a directory with these entries as a repository.
-fn is_repository(has: &dyn Fn(&str) -> bool) -> bool {
-    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
 }
 
 fn has_git(path: &Path) -> bool {

@@ -6,6 +6,7 @@ mod comparison;
 mod repositories;
 mod version;
 
+use super::git::has_repository_files;
 use super::names::{self, is_protected_name, is_reported_entry};
 use agent_bash_core::sandbox::{Plan, Tier};
 use agent_bash_core::words;
@@ -358,25 +359,22 @@ fn scan_directory(
         if kind.is_symlink() {
             links.push(name.clone());
         }
-        let text = name.to_string_lossy().into_owned();
-        match &*text {
-            _ if text.eq_ignore_ascii_case(".git") => {
+        let mut is_named = false;
+        match &*name.to_string_lossy() {
+            ".git" => {
                 found.is_repository = true;
-                if text == ".git" {
-                    return;
-                }
+                return;
             }
+            text if text.eq_ignore_ascii_case(".git") => found.is_repository = true,
             CACHE_TAG => found.is_cache = true,
             "HEAD" | "objects" | "refs" | "commondir" => {
                 repository_files.insert(name.clone());
             }
-            _ if has_names && is_reported_entry(path, &text, kind.is_dir()) => {
-                found.named.push(name);
-                return;
-            }
-            _ => {}
+            text => is_named = has_names && is_reported_entry(path, text, kind.is_dir()),
         }
-        if kind.is_dir() {
+        if is_named {
+            found.named.push(name);
+        } else if kind.is_dir() {
             found.directories.push(name);
         }
     };
@@ -398,8 +396,7 @@ fn scan_directory(
         }
     }
     found.is_cut = remaining == 0;
-    let has = |name: &str| repository_files.contains(OsStr::new(name));
-    found.is_bare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
+    found.is_bare = has_repository_files(|name| repository_files.contains(OsStr::new(name)));
     if found.counts_links() {
         found.links = links;
     }
