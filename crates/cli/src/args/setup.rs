@@ -1,7 +1,9 @@
 //! `agent-bash setup`.
 
 use agent_bash_hooks::{SUPPORTED, SupportedAgent};
-use clap::{Args, ValueEnum};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Args, Command, ValueEnum};
+use std::ffi::OsStr;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -21,7 +23,7 @@ each, shows the change to its files, and writes it if you agree. An agent can us
   agent-bash setup --undo                            asks, and removes what was set up")]
 pub(crate) struct SetupArgs {
     /// Set up only this agent, even if it is not found, in these ways: shell, hook, mcp or none.
-    #[arg(long = "agent", value_name = "NAME[=WAY,...]", value_parser = chosen_agent)]
+    #[arg(long = "agent", value_name = "NAME[=WAY,...]", value_parser = ChosenAgentParser)]
     pub(crate) agents: Vec<ChosenAgent>,
 
     /// Remove what was set up.
@@ -80,6 +82,28 @@ impl SetupWay {
         ways.sort_unstable();
         ways.dedup();
         Ok(ways)
+    }
+}
+
+/// Parses an agent with its ways. Help and completion show the agents' names.
+#[derive(Debug, Clone)]
+struct ChosenAgentParser;
+
+impl TypedValueParser for ChosenAgentParser {
+    type Value = ChosenAgent;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<ChosenAgent, clap::Error> {
+        chosen_agent.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = SUPPORTED.iter().map(|agent| agent.hook.name);
+        Some(Box::new(names.map(PossibleValue::new)))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::process_start::StartContext;
 use crate::table::ago;
 use agent_bash::change_sets::Store;
 use agent_bash::core::{Clock, Timestamp};
-use agent_bash::journals::recordings;
+use agent_bash::journals::{Recording, recordings};
 use agent_bash::process::SystemClock;
 use agent_bash_hooks::agent_shell::{conversation_of, is_conversation_name};
 use std::path::{Path, PathBuf};
@@ -80,22 +80,42 @@ fn conversation(start: &StartContext) -> Option<String> {
     if let Some(caller) = caller.filter(is_stored) {
         return Some(caller);
     }
-    let cwd = &start.host.cwd;
-    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.clone());
-    let mut recorded = recordings(&state, None);
-    recorded.retain(|recording| is_conversation_name(&recording.session));
-    recorded.sort_by_key(|recording| std::cmp::Reverse(recording.written_at));
-    let recorded = recorded.into_iter().find(|recording| {
-        let entry = recording.last().ok().flatten();
-        entry.is_some_and(|entry| is_same_project(&cwd, Path::new(&entry.result.cwd)))
-    });
+    let recorded = recordings(&state, None);
+    let conversations = recorded
+        .iter()
+        .filter(|it| is_conversation_name(&it.session));
+    let recorded = last_of_project(conversations, |recording| recording, start);
     // If the journal is off, the stored change sets still name the conversation.
     let changed = || {
-        let names = Store::open(&state).and_then(|store| store.sessions_of(&cwd));
+        let names =
+            Store::open(&state).and_then(|store| store.sessions_of(&working_directory(start)));
         let mut names = names.unwrap_or_default().into_iter();
         names.find(|name| is_conversation_name(name))
     };
-    recorded.map(|recording| recording.session).or_else(changed)
+    let recorded = recorded.map(|recording| recording.session.clone());
+    recorded.or_else(changed)
+}
+
+/// Returns the item with the record that was last written to, of those records with a last call in
+/// this project.
+pub(crate) fn last_of_project<T>(
+    items: impl Iterator<Item = T>,
+    recording: impl Fn(&T) -> &Recording,
+    start: &StartContext,
+) -> Option<T> {
+    let cwd = working_directory(start);
+    let mut items: Vec<T> = items.collect();
+    items.sort_by_key(|item| std::cmp::Reverse(recording(item).written_at));
+    items.into_iter().find(|item| {
+        let entry = recording(item).last().ok().flatten();
+        entry.is_some_and(|entry| is_same_project(&cwd, Path::new(&entry.result.cwd)))
+    })
+}
+
+/// Returns the working directory, if possible without links.
+fn working_directory(start: &StartContext) -> PathBuf {
+    let cwd = &start.host.cwd;
+    cwd.canonicalize().unwrap_or_else(|_| cwd.clone())
 }
 
 /// True if one directory contains the other, or both are in the same Git work tree.

@@ -1,7 +1,9 @@
 //! Finds the record that `log` and `report` read.
 
 use crate::args::{RecordName, RecordSelection as Chosen};
+use crate::commands::default_state::last_of_project;
 use crate::commands::later_events;
+use crate::output;
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::change_sets::ListedChanges;
@@ -56,7 +58,8 @@ pub(crate) fn state(start: &StartContext) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Returns the requested record, or else the one that was last written to; `None` if none exists.
+/// Returns the requested record; else the one that was last written to, in this project if it has
+/// one. `None` if none exists. A record of another project is named on stderr.
 pub(crate) fn session(
     start: &StartContext,
     chosen: &Chosen,
@@ -73,9 +76,18 @@ pub(crate) fn session(
         found.retain(|named| named.name.number == Some(number));
     }
     let last = found.iter().max_by_key(|named| named.recording.written_at);
-    let Some(last) = last.map(|last| last.name.clone()) else {
+    let Some(mut last) = last.map(|last| last.name.clone()) else {
         return Ok(None);
     };
+    if requested.is_none() {
+        match last_of_project(found.iter(), |named| &named.recording, start) {
+            Some(named) => last = named.name.clone(),
+            None => output::say(&format!(
+                "[Nothing is recorded in this project. Read from {}, the last record]",
+                last.session
+            )),
+        }
+    }
     let name = last.session.clone();
     found.retain(|named| named.name == last || chosen.all && named.name.session == name);
     let found: Vec<Recording> = found.into_iter().map(|named| named.recording).collect();

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 /// Prints the completion script for a shell.
@@ -55,6 +55,9 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     let mut text = Vec::new();
     manual(page).render(&mut text)?;
     output::print(&String::from_utf8_lossy(&text))?;
+    if io::stdout().is_terminal() {
+        output::say("agent-bash: to read the page: agent-bash man | man -l -");
+    }
     Ok(0)
 }
 

@@ -5,6 +5,7 @@
 pub(crate) mod change;
 pub(crate) mod file;
 mod install;
+pub(crate) mod links;
 pub(crate) mod take_over;
 pub(crate) mod target;
 

@@ -5,7 +5,8 @@
 //! `hook --uninstall` does.
 
 use super::hook::change::{Connection, FileChange, NO_HOME, ask, bad_file, confirm};
-use super::hook::take_over::{link_stays, put_in_path};
+use super::hook::links::remove_links;
+use super::hook::take_over::put_in_path;
 use super::hook::target::make_and_probe;
 use super::shell_link::find_on_path;
 use crate::args::{ChosenAgent, SetupArgs, SetupWay};
@@ -58,6 +59,9 @@ pub(crate) fn setup(args: &SetupArgs, start: &StartContext) -> anyhow::Result<u8
                 code = 1;
             }
         }
+    }
+    if args.undo && args.agents.is_empty() && code == 0 {
+        is_any_changed |= remove_links(args, start)?;
     }
     match (is_any_changed, args.undo) {
         (true, false) if !args.dry_run => output::print(
@@ -205,7 +209,7 @@ fn set_up(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyho
         make_links(&connections, path_agent, start)?;
     }
     if is_confirmed {
-        changes.iter().try_for_each(FileChange::write)?;
+        changes.iter().try_for_each(|change| change.write(start))?;
         for hint in connections.iter().filter_map(|it| it.install_hint()) {
             output::print(&format!("{hint}\n"))?;
         }
@@ -218,7 +222,6 @@ fn undo(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyhow:
     let ways = chosen.ways.clone();
     let ways = ways.unwrap_or_else(|| possible_ways(chosen.agent));
     let mut changes = Vec::new();
-    let mut link = None;
     // The entry that was added last is removed first, so that a file with several entries is
     // restored to the byte.
     let installed = connections(chosen.agent, &ways).into_iter().rev();
@@ -231,18 +234,12 @@ fn undo(chosen: &ChosenAgent, args: &SetupArgs, start: &StartContext) -> anyhow:
         let is_installed = connection.is_installed(change.text().unwrap_or_default());
         if is_installed.map_err(|error| bad_file(&change.path, &error))? {
             edit(&mut changes, connection, None, start)?;
-            if let Connection::Shell(setting) = connection {
-                link = setting.link.path(&start.host);
-            }
         }
     }
     changes.retain(|change| !change.is_unchanged());
     let is_confirmed = show(&changes, args)?;
     if is_confirmed {
-        changes.iter().try_for_each(FileChange::write)?;
-        if let Some(link) = link {
-            output::print(&format!("{}\n", link_stays(&link)))?;
-        }
+        changes.iter().try_for_each(|change| change.write(start))?;
     }
     Ok(is_confirmed)
 }
@@ -304,7 +301,7 @@ fn show(changes: &[FileChange], args: &SetupArgs) -> anyhow::Result<bool> {
     if changes.is_empty() || args.dry_run {
         return Ok(false);
     }
-    let is_confirmed = args.yes || confirm()?;
+    let is_confirmed = args.yes || confirm("Write this?")?;
     if !is_confirmed {
         output::say("nothing was written");
     }

@@ -19,6 +19,7 @@ use agent_bash::session::ConversationOptions;
 use agent_bash::{BashToolBuilder, Conversation};
 use agent_bash_tui::{Approvals, JobsAtExit, Terminals, TuiOptions, named_trial, shortened};
 use anyhow::Context;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 
@@ -29,6 +30,15 @@ const MAX_COMMAND_COLUMNS: usize = 60;
 pub(crate) fn tui(args: &TuiArgs, start: &StartContext) -> anyhow::Result<u8> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         let usage = "tui needs a terminal; `agent-bash run` works without one";
+        return Err(UsageError(usage.to_owned()).into());
+    }
+    if start
+        .host
+        .env
+        .get(OsStr::new("TERM"))
+        .is_some_and(|name| name == "dumb")
+    {
+        let usage = "tui needs a terminal that can move the cursor, but TERM is dumb; `agent-bash run` works on it";
         return Err(UsageError(usage.to_owned()).into());
     }
     let runtime = runtime::start(None)?;

@@ -108,14 +108,54 @@ fn log_without_a_name_reads_the_last_written_record() {
 }
 
 #[test]
+fn log_without_a_name_prefers_this_project() {
+    let home = Home::new();
+    for directory in ["one", "two", "three"] {
+        fs::create_dir(home.path().join(directory)).expect("a directory");
+    }
+    record(&home, &["--cwd", "one", "echo first"]);
+    record(&home, &["--state", "other", "--cwd", "two", "echo second"]);
+    for (directory, expected, is_elsewhere) in [
+        ("one", "echo first", false),
+        ("two", "echo second", false),
+        (".", "echo second", false),
+        ("three", "echo second", true),
+    ] {
+        let log = home.run_in(directory, &["log"]);
+        assert!(log.stdout.contains(expected), "{directory}: {}", log.stdout);
+        let says_so = log.stderr.contains("Nothing is recorded in this project. Read from other");
+        assert_eq!(says_so, is_elsewhere, "{directory}: {}", log.stderr);
+        assert_eq!(home.run_in(directory, &["log", "cli"]).stderr, "");
+    }
+}
+
+/// Runs a command of this program on a terminal.
+fn on_terminal(home: &Home, command: &str) -> String {
+    let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_agent-bash"));
+    Run::of(home.program("script").args(["-qec", &command, "/dev/null"])).stdout
+}
+
+#[test]
 fn log_on_a_terminal_names_the_record() {
     let home = Home::new();
     record(&home, &["echo first"]);
     let piped = home.run(&["log"]).stdout;
     assert!(piped.starts_with("CALL"), "{piped}");
-    let log = format!("'{}' log", env!("CARGO_BIN_EXE_agent-bash"));
-    let shown = Run::of(home.program("script").args(["-qec", &log, "/dev/null"])).stdout;
+    let shown = on_terminal(&home, "log");
     assert!(shown.contains("cli, since "), "{shown}");
+}
+
+#[test]
+fn pages_and_interface_name_what_a_terminal_needs() {
+    let home = Home::new();
+    assert!(on_terminal(&home, "man").contains("agent-bash man | man -l -"));
+    assert_eq!(home.run(&["man"]).stderr, "");
+    let mut dumb = home.program("script");
+    let tui = format!("'{}' tui", env!("CARGO_BIN_EXE_agent-bash"));
+    dumb.args(["-qec", &tui, "/dev/null"]).env("TERM", "dumb");
+    let run = Run::of(&mut dumb);
+    assert!(run.stdout.contains("TERM is dumb"), "{}", run.stdout);
+    assert_eq!(run.code, Some(2));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use crate::support::{Home, Run};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 /// Every kind of file: the agent, a file of its settings, and realistic contents.
 const FILES: [(&str, &str, &str); 11] = [
@@ -103,18 +105,51 @@ fn undo_restores_every_file_after_any_choice() {
         assert_eq!(undone.code, Some(0), "{}", undone.stderr);
         assert_unchanged(&home);
         for created in [
-            ".cursor/mcp.json",
-            ".cursor/hooks.json",
-            ".factory/mcp.json",
-            ".pi/agent/settings.json",
-            ".cline/hooks/PreToolUse",
-            ".config/opencode/plugins/agent-bash.js",
+            ".cursor", ".factory", ".pi", ".cline", ".config/opencode/plugins", ".local",
         ] {
             assert!(!home.path().join(created).exists(), "{ways}: {created}");
         }
         let nothing = setup(&home, &["--undo", "--yes"]);
         assert_eq!(nothing.stdout, "nothing was changed\n");
     }
+}
+
+#[test]
+fn links_stay_while_a_running_process_names_them() {
+    let home = home();
+    let run = setup(&home, &["--agent", "claude-code=shell", "--yes"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let directory = home.path().join(".local/share/agent-bash/links");
+    let mut user = Command::new("sleep");
+    user.arg("600").env("SHELL", directory.join("bash"));
+    let mut user = user.spawn().expect("sleep");
+    let undone = setup(&home, &["--undo", "--yes"]);
+    let named = format!("sleep (process {})", user.id());
+    user.kill().and_then(|()| user.wait()).expect("it ends");
+    assert_eq!(undone.code, Some(0), "{}", undone.stderr);
+    assert!(undone.stdout.contains(&named), "{}", undone.stdout);
+    assert!(directory.exists());
+    assert_unchanged(&home);
+    // An empty directory with another mode than ours is the user's.
+    let other = home.path().join(".local");
+    fs::set_permissions(&other, Permissions::from_mode(0o755)).expect("a mode");
+    let again = setup(&home, &["--undo", "--yes"]);
+    assert!(again.stdout.contains("removed "), "{}", again.stdout);
+    assert!(!other.join("share").exists() && other.exists());
+}
+
+#[test]
+fn links_stay_while_the_settings_of_an_agent_name_them() {
+    let home = home();
+    for agent in ["claude-code", "pi"] {
+        let chosen = format!("{agent}=shell");
+        let run = setup(&home, &["--agent", &chosen, "--yes"]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+    }
+    let undone = setup(&home, &["--undo", "--agent", "claude-code", "--yes"]);
+    assert_eq!(undone.code, Some(0), "{}", undone.stderr);
+    let directory = home.path().join(".local/share/agent-bash/links");
+    assert!(directory.join("bash").is_symlink());
 }
 
 #[test]

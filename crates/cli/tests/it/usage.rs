@@ -96,6 +96,7 @@ fn bash_completion_offers_commands_options_and_numbers() {
         ("agent-bash artifact show --ta", "--tail"),
         ("agent-bash artifact show --tail 5 ", "0"),
         ("agent-bash schema --adapter co", "codex"),
+        ("agent-bash setup --agent cla", "claude-code"),
     ] {
         let offered = completed(&home, words);
         assert!(

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct RecordSelection {
     /// The session, or one of its records, as `--list` names them; by default the record that was
-    /// last written to.
+    /// last written to, in this project if it has one.
     #[arg(value_name = "SESSION[@NUMBER]", value_parser = recorded_name)]
     pub(crate) session: Option<RecordName>,
 
@@ -22,7 +22,7 @@ pub(crate) struct RecordSelection {
 rpc, mcp, shell and tui record each command and how it ended. The setting journal.level turns the
 record on for `run`, and adds outputs. Secrets are masked.
 
-  agent-bash log                     the record that was last written to
+  agent-bash log                     the last record of this project
   agent-bash log --list              all sessions with a record
   agent-bash log mcp-project-1f0a    the last record of another session
   agent-bash log mcp-project-1f0a@2  the second record of that session

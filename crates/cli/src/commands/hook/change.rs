@@ -188,8 +188,8 @@ impl FileChange {
     }
 
     /// Writes or removes the file, and reports it.
-    pub(crate) fn write(&self) -> anyhow::Result<()> {
-        self.settings.replace(self.text(), self.is_run)?;
+    pub(crate) fn write(&self, start: &StartContext) -> anyhow::Result<()> {
+        self.settings.replace(self.text(), self.is_run, start)?;
         let verb = match self.after {
             Some(_) => "wrote",
             None => "removed",
@@ -218,11 +218,11 @@ pub(crate) fn ask(question: &str) -> anyhow::Result<String> {
 }
 
 /// Asks the user for confirmation on the terminal.
-pub(crate) fn confirm() -> anyhow::Result<bool> {
+pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        let error = "stdin is not a terminal, so nothing can be asked; --yes writes without asking";
+        let error = "stdin is not a terminal, so nothing can be asked; --yes does it without asking";
         return Err(UsageError(error.to_owned()).into());
     }
-    let answer = ask("Write this? [y/N]")?;
+    let answer = ask(&format!("{question} [y/N]"))?;
     Ok(matches!(&*answer, "y" | "Y" | "yes"))
 }

@@ -1,6 +1,7 @@
 //! A settings file of another program: read whole and replaced atomically, keeping its mode and
 //! following symbolic links.
 
+use crate::process_start::StartContext;
 use anyhow::{Context, bail};
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Read, Write};
@@ -46,21 +47,25 @@ impl SettingsFile {
         self.text.as_deref()
     }
 
-    /// Replaces the contents; without a text, removes the file. Fails if the file has changed since
-    /// it was read. If `is_run`, the agent executes the file.
-    pub(super) fn replace(&self, text: Option<&str>, is_run: bool) -> anyhow::Result<()> {
+    /// Replaces the contents; without a text, removes the file, and the directories that were made
+    /// for it. Fails if the file has changed since it was read. If `is_run`, the agent executes the
+    /// file.
+    pub(super) fn replace(
+        &self,
+        text: Option<&str>,
+        is_run: bool,
+        start: &StartContext,
+    ) -> anyhow::Result<()> {
         let path = self.path.display();
         let context = || format!("cannot write {path}");
         let dir = self.path.parent().with_context(context)?;
         let Some(text) = text else {
             self.check_unchanged()?;
-            return fs::remove_file(&self.path).with_context(context);
+            fs::remove_file(&self.path).with_context(context)?;
+            remove_made_directories(dir, start);
+            return Ok(());
         };
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)
-            .with_context(context)?;
+        make_directories(dir).with_context(context)?;
         // Mode 0600 or 0700, unless the existing file has another mode.
         let mut draft = tempfile::NamedTempFile::new_in(dir).with_context(context)?;
         let mode = match self.text {
@@ -95,6 +100,36 @@ impl SettingsFile {
         }
         Ok(())
     }
+}
+
+/// The mode of a directory that is made for a file or link.
+const DIRECTORY_MODE: u32 = 0o700;
+
+/// Makes a directory and its missing parents.
+pub(crate) fn make_directories(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(DIRECTORY_MODE);
+    builder.create(directory)
+}
+
+/// Removes a directory and its parents, as far as they are empty, have the mode of
+/// [`make_directories`], and are below the home or working directory. Nothing else tells which ones
+/// were made.
+pub(crate) fn remove_made_directories(directory: &Path, start: &StartContext) {
+    let kept = [start.host.home.as_deref(), Some(&*start.host.cwd)];
+    let kept = kept.into_iter().flatten();
+    let kept: Vec<PathBuf> = kept.filter_map(|path| path.canonicalize().ok()).collect();
+    let Ok(directory) = directory.canonicalize() else {
+        return;
+    };
+    let is_made = |path: &&Path| {
+        let is_below = |kept: &PathBuf| path.starts_with(kept) && *path != kept;
+        let mode = path.metadata().map(|it| it.permissions().mode() & 0o7777);
+        kept.iter().any(is_below) && mode.is_ok_and(|mode| mode == DIRECTORY_MODE)
+    };
+    // A directory with names in it cannot be removed.
+    let parents = directory.ancestors().take_while(is_made);
+    let _ = parents.map(fs::remove_dir).find(Result::is_err);
 }
 
 /// Returns the file's contents; `None` if the file does not exist.

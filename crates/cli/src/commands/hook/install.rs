@@ -56,11 +56,11 @@ pub(super) fn install(args: &HookArgs, start: &StartContext) -> anyhow::Result<u
     if args.install && args.take_over.is_some() {
         output::say(agent.rewriting_cost());
     }
-    if !args.yes && !confirm()? {
+    if !args.yes && !confirm("Write this?")? {
         output::say("agent-bash: nothing was written");
         return Ok(1);
     }
-    change.write()?;
+    change.write(start)?;
     if let Some(hint) = connection.install_hint().filter(|_| args.install) {
         output::print(&format!("{hint}\n"))?;
     }

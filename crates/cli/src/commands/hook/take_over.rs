@@ -72,7 +72,7 @@ fn by_setting(
     }
     if !is_unchanged {
         output::print(&change.diff())?;
-        if !args.yes && !confirm()? {
+        if !args.yes && !confirm("Write this?")? {
             output::say("agent-bash: nothing was written");
             return Ok(1);
         }
@@ -88,7 +88,7 @@ fn by_setting(
         ))?;
         return Ok(0);
     }
-    change.write()?;
+    change.write(start)?;
     let hint = if args.install {
         setting.install_hint.to_owned()
     } else {
@@ -99,9 +99,9 @@ fn by_setting(
 }
 
 /// Returns the note on a link after its removal from the settings: running agents still use it.
-pub(crate) fn link_stays(link: &Path) -> String {
+fn link_stays(link: &Path) -> String {
     let link = link.display();
-    format!("{link} stays for agents that are running; remove it when no such agent runs")
+    format!("{link} stays for agents that are running; `agent-bash setup --undo` removes it")
 }
 
 /// Replaces the shell of an agent that starts the first `bash` in `PATH`.

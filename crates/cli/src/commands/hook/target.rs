@@ -1,5 +1,6 @@
 //! The program that an agent starts: this one, or a link to it.
 
+use super::file::make_directories;
 use crate::commands::shell_link::{self, LinkProbe, PROGRAM_NAME};
 use crate::process_start::StartContext;
 use crate::usage::UsageError;
@@ -58,6 +59,10 @@ pub(crate) fn make_and_probe(
     kind: ShellLink,
     start: &StartContext,
 ) -> anyhow::Result<()> {
+    if let Some(directory) = link.parent() {
+        let context = || format!("cannot create {}", directory.display());
+        make_directories(directory).with_context(context)?;
+    }
     shell_link::make(link, &shell_link::program(start)?)?;
     match shell_link::probe(link, kind, start) {
         LinkProbe::Failed(reason) => Err(anyhow!(
