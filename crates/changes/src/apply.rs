@@ -3,6 +3,7 @@
 //! A rename never removes a file of another process: a file that leaves the tree is moved to a slot
 //! and checked again there. If it is not the expected file, the whole plan is rolled back.
 
+mod attributions;
 mod conflicts;
 mod read_only;
 
@@ -17,7 +18,7 @@ use crate::rooted_dir::RootedDir;
 use crate::steps::{Precautions, Step, Steps};
 use crate::system::syncfs;
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
+    AtFlags, Dir, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
     openat, renameat_with, utimensat,
 };
 use rustix::io::Errno;
@@ -26,7 +27,6 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -234,10 +234,7 @@ impl ApplyDirectories<'_> {
                 not_reverted.push(op.path.clone());
             }
         }
-        for attribution in &plan.attributions {
-            // Failing to restore the times of a directory loses no contents.
-            let _ = self.apply_attribution(attribution, false);
-        }
+        not_reverted.extend(self.apply_known_attributions(plan, false));
         not_reverted
     }
 
@@ -251,33 +248,6 @@ impl ApplyDirectories<'_> {
             }
         }
         self.perform(&inverse)
-    }
-
-    /// Sets the attributes that a file has after the change, or, without `set_after`, before it.
-    /// Does nothing if the file is missing.
-    fn apply_attribution(
-        &mut self,
-        attribution: &Attribution,
-        set_after: bool,
-    ) -> Result<(), Errno> {
-        let wanted = if set_after {
-            &attribution.after
-        } else {
-            &attribution.before
-        };
-        let Some(wanted) = wanted else { return Ok(()) };
-        let path = attribution.path();
-        let is_link = match self.current_stat(path) {
-            Ok(Some(now)) => now.kind() == FileType::Symlink,
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        if path.as_os_str().is_empty() {
-            let dir = self.root.directory(path)?;
-            return set_attributes(dir.as_fd(), OsStr::new("."), wanted, is_link);
-        }
-        let (dir, name) = self.root.parent(path)?;
-        set_attributes(dir.as_fd(), name, wanted, is_link)
     }
 
     /// Completes the plan after a crash. Paths that another process changed since are skipped and
@@ -299,9 +269,7 @@ impl ApplyDirectories<'_> {
                 Ok(false) | Err(_) => skipped.push(op.path.clone()),
             }
         }
-        for attribution in &plan.attributions {
-            let _ = self.apply_attribution(attribution, true);
-        }
+        skipped.extend(self.apply_known_attributions(&plan, true));
         let failed = ChangesError::io("finishing", self.root.path().to_owned());
         self.record_done(journal, &plan, skipped).map_err(failed)
     }
@@ -362,7 +330,8 @@ impl ApplyDirectories<'_> {
             inverse_plan.ops.push(inverse);
         }
         inverse_plan.ops.reverse();
-        for attribution in &plan.attributions {
+        let attributions = plan.attributions.iter();
+        for attribution in attributions.filter(|it| !skipped_paths.contains(&it.path)) {
             let current = self.current_stat(attribution.path())?;
             inverse_plan.attributions.push(Attribution {
                 path: attribution.path.clone(),

@@ -172,6 +172,10 @@ impl Inversion<'_> {
         restored_files: &LazyRestoredFiles<'_>,
     ) -> Result<(), ChangesError> {
         self.conflicts = self.applying.conflicts(&self.plan)?;
+        if !self.conflicts.is_empty() && self.needs_unpacking {
+            self.applying.refresh_stats(&mut self.plan);
+            self.conflicts = self.applying.conflicts(&self.plan)?;
+        }
         if !self.conflicts.is_empty() && self.applying.accept(&mut self.plan, restored_files.get()?)
         {
             self.conflicts = self.applying.conflicts(&self.plan)?;

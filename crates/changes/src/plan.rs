@@ -147,6 +147,24 @@ impl Attribution {
         Path::new(OsStr::from_bytes(&self.path))
     }
 
+    /// True if a file with one of the `former` attributes may have the attributes `now` because
+    /// these were set, perhaps in part. The time of a directory is ignored, because it changes with
+    /// the entries.
+    pub(crate) fn may_have_led_to(&self, now: &FileStat, former: &[FileStat]) -> bool {
+        // A change of owner clears set-id bits.
+        let permissions = |permissions: u32| permissions & 0o1777;
+        let former = former.iter();
+        let former = former.map(|it| (it.permissions(), it.uid, it.gid, it.mtime));
+        let ends = [&self.before, &self.after].into_iter().flatten();
+        let ends = ends.map(|it| (it.permissions, it.uid, it.gid, it.mtime));
+        let states: Vec<_> = former.chain(ends).collect();
+        let mut permitted = states.iter().map(|it| permissions(it.0));
+        let has_time = || states.iter().any(|it| it.3 == now.mtime);
+        permitted.any(|it| it == permissions(now.permissions()))
+            && states.iter().any(|it| (it.1, it.2) == (now.uid, now.gid))
+            && (now.is_dir() || has_time())
+    }
+
     /// True if only times change. If another process changed such a file, that is not a conflict,
     /// and the file keeps its times.
     pub(crate) fn changes_only_times(&self) -> bool {

@@ -400,14 +400,18 @@ pub(crate) fn update_undone_state(
 }
 
 impl ApplyDirectories<'_> {
-    /// Updates the expected files of a plan: links that became slots changed times of inodes in the
-    /// tree.
-    fn refresh_stats(&mut self, plan: &mut ApplyPlan) {
-        let slots: HashSet<u64> = plan
-            .ops
-            .iter()
-            .filter_map(|op| op.in_slot.map(|stat| stat.ino))
-            .collect();
+    /// Updates the expected files of a plan: a slot that is a link to a file of the tree has changed
+    /// the times of its inode. The slot may be of an earlier attempt that was killed.
+    pub(crate) fn refresh_stats(&mut self, plan: &mut ApplyPlan) {
+        let mut slots = HashSet::new();
+        for op in &plan.ops {
+            if let Some(planned) = op.in_slot
+                && let Ok(Some(in_slot)) = self.slots.stat(op.slot())
+                && planned.is_same_content(&in_slot)
+            {
+                slots.insert(in_slot.ino);
+            }
+        }
         let mut refresh = |path: &Path, expected: &mut Option<FileStat>| {
             if let Some(expected) = expected
                 && slots.contains(&expected.ino)
