@@ -253,7 +253,8 @@ pub(crate) fn without_conflicts(plan: &ApplyPlan, conflicts: &[Vec<u8>]) -> Appl
 }
 
 /// Limits a plan to these paths, their entries, and the parent directories that have to be created.
-/// Files in place of these directories are removed.
+/// Files in place of these directories are removed. Attributes of a file are restored for all of
+/// its names.
 fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
     if paths.is_empty() {
         return Ok(());
@@ -280,7 +281,15 @@ fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), 
         .collect();
     plan.ops
         .retain(|op| is_selected(op.path()) || parents.contains(&op.path));
-    plan.attributions.retain(|it| is_selected(it.path()));
+    // Names of one file have the same attributes.
+    let selected = plan.attributions.iter().filter(|it| is_selected(it.path()));
+    let inodes: HashSet<u64> = selected
+        .filter_map(|it| Some(it.current?.ino).filter(|_| !it.changes_only_times()))
+        .collect();
+    plan.attributions.retain(|it| {
+        let is_other_name = it.current.is_some_and(|stat| inodes.contains(&stat.ino));
+        is_selected(it.path()) || is_other_name
+    });
     Ok(())
 }
 
