@@ -425,10 +425,12 @@ fn uncompared(user: Change<'_>, call: Change<'_>) -> Vec<(String, u64)> {
 #[test]
 fn directories_that_a_call_fills_beyond_the_limits_are_named() {
     let nothing: Change<'_> = &|_| {};
-    let names = |root: &Path| {
-        fs::create_dir_all(root.join("big")).unwrap();
-        for number in 0..MAX_ENTRIES {
-            fs::File::create(root.join(format!("big/{number}"))).unwrap();
+    let names = |count: usize| {
+        move |root: &Path| {
+            fs::create_dir_all(root.join("big")).unwrap();
+            for number in 0..count {
+                fs::File::create(root.join(format!("big/{number}"))).unwrap();
+            }
         }
     };
     let directories = |count: usize| {
@@ -440,7 +442,9 @@ fn directories_that_a_call_fills_beyond_the_limits_are_named() {
     };
     let few = directories(MAX_DIRECTORIES / 2 - 1);
     let many = directories(MAX_DIRECTORIES / 2 + 5);
-    assert_eq!(uncompared(nothing, &names), [("big".to_owned(), 0)]);
+    let too_many = names(MAX_ENTRIES + 1);
+    assert_eq!(uncompared(nothing, &names(MAX_ENTRIES)), []);
+    assert_eq!(uncompared(nothing, &too_many), [("big".to_owned(), 0)]);
     assert_eq!(uncompared(nothing, &few), []);
     assert_eq!(uncompared(nothing, &many), [("many".to_owned(), 12)]);
     assert_eq!(uncompared(&few, &many), [("many".to_owned(), 12)]);
