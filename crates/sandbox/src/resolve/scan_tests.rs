@@ -402,6 +402,31 @@ fn submodules_that_the_scan_does_not_reach_are_compared() {
     assert_eq!(reported(&|_| {}, &all), ["far/a/b/.git"]);
 }
 
+/// The git directory of a submodule is found in `modules`, and by the submodule's tree.
+#[test]
+fn index_of_a_submodule_is_read_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for (git_dir, path) in [(".git", "sub"), (".git/modules/sub", "in")] {
+        repository(&root.join(git_dir));
+        let index = with_submodule(index(2, 20, &[path]));
+        write(&root.join(git_dir).join("index"), index);
+    }
+    repository(&root.join("sub/in/.git"));
+    let config = "[core]\n\tworktree = ../../../sub\n";
+    write(&root.join(".git/modules/sub/config"), config);
+    write(&root.join("sub/.git"), "gitdir: ../.git/modules/sub\n");
+    let mut repositories = Repositories::of(&plan(&root));
+    repositories.add(&root.join(".git"));
+    let listed = std::cell::RefCell::new(Vec::new());
+    let is_scanned = |tree: &Path| {
+        listed.borrow_mut().push(tree.to_owned());
+        false
+    };
+    repositories.add_submodules(&ListedSubmodules::new(), is_scanned);
+    assert_eq!(*listed.borrow(), ["sub", "sub/in"].map(|it| root.join(it)));
+}
+
 /// Returns the directories, relative to the workspace, that are named as not compared after these
 /// changes of the user and of a call.
 fn uncompared(user: Change<'_>, call: Change<'_>) -> Vec<(String, u64)> {
