@@ -30,6 +30,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// Without these flags, a rename could replace a file of another process.
+const NO_RENAME_FLAGS: &str = "its file system, or a filter of system calls, does not support the flags of `renameat2`, so commit, undo and redo are impossible there; `changes diff` shows the contents";
+
 /// The directories in which a plan is applied.
 pub(crate) struct ApplyDirectories<'a> {
     /// The recorded directory.
@@ -55,6 +58,16 @@ pub(crate) enum ApplyFailure {
 impl ApplyFailure {
     fn errno(op: &PlannedOp) -> impl FnOnce(Errno) -> Self + '_ {
         |error| Self::System(op.path.clone(), error.into())
+    }
+
+    /// Converts the error of a rename. NFS, 9p and others refuse the flags of `renameat2`.
+    fn rename(op: &PlannedOp) -> impl FnOnce(Errno) -> Self + '_ {
+        |error| match error {
+            Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => {
+                Self::System(op.path.clone(), io::Error::other(NO_RENAME_FLAGS))
+            }
+            _ => Self::errno(op)(error),
+        }
     }
 }
 
@@ -125,7 +138,7 @@ impl ApplyDirectories<'_> {
         };
         as_failure(self.steps.at(Step::Journaled))?;
         for (number, op) in plan.ops.iter().enumerate() {
-            self.perform(op).map_err(ApplyFailure::errno(op))?;
+            self.perform(op).map_err(ApplyFailure::rename(op))?;
             self.recheck(op)?;
             as_failure(self.steps.at(Step::Operated(number + 1)))?;
         }
@@ -434,5 +447,38 @@ impl RootedDir {
             }
         }
         Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_rename_flags_are_named() {
+        let op = PlannedOp {
+            act: SlotRename::Swap,
+            path: b"a".to_vec(),
+            slot: Vec::new(),
+            current: None,
+            in_slot: None,
+            digest: None,
+            slot_digest: None,
+        };
+        for (errno, is_named) in [
+            (Errno::INVAL, true),
+            (Errno::NOSYS, true),
+            (Errno::OPNOTSUPP, true),
+            (Errno::NOSPC, false),
+        ] {
+            let ApplyFailure::System(path, error) = ApplyFailure::rename(&op)(errno) else {
+                panic!("{errno}");
+            };
+            let text = error.to_string();
+            assert_eq!(
+                (&path[..], text.contains("renameat2")),
+                (&b"a"[..], is_named)
+            );
+        }
     }
 }

@@ -18,17 +18,30 @@ pub(crate) struct AssumedFile {
     pub(crate) digest: Option<u64>,
 }
 
-/// The files that the plans change, by absolute path.
+/// The files that the plans change.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AssumedFiles(BTreeMap<PathBuf, AssumedFile>);
+pub(crate) struct AssumedFiles {
+    /// By absolute path.
+    files: BTreeMap<PathBuf, AssumedFile>,
+    /// The originals of restored files with several names, by inode.
+    linked: HashMap<u64, FileStat>,
+}
 
 impl AssumedFiles {
     /// Returns the file at a path below a root, if a plan changes it.
     pub(crate) fn get(&self, root: &RootedDir, path: &Path) -> Option<&AssumedFile> {
-        if self.0.is_empty() {
+        if self.files.is_empty() {
             return None;
         }
-        self.0.get(&root.path().join(path))
+        self.files.get(&root.path().join(path))
+    }
+
+    /// Returns the attributes of a file that no plan restores. If a plan restores another of its
+    /// names, it counts as untouched: removing and restoring that name changes its `ctime`.
+    pub(crate) fn with_other_names(&self, now: FileStat) -> FileStat {
+        let original = self.linked.get(&now.ino).copied();
+        let original = original.filter(|it| it.is_same_content(&now));
+        original.unwrap_or(now)
     }
 
     /// True if a plan restores a directory at this path.
@@ -45,7 +58,7 @@ impl AssumedFiles {
         mut entries: BTreeSet<PathBuf>,
     ) -> BTreeSet<PathBuf> {
         let directory = root.path().join(path);
-        let below = self.0.range(directory.clone()..);
+        let below = self.files.range(directory.clone()..);
         let below = below.take_while(|(file, _)| file.starts_with(&directory));
         for (file, assumed) in below.filter(|(file, _)| file.parent() == Some(&directory)) {
             let name = file.strip_prefix(root.path()).unwrap_or(file);
@@ -72,18 +85,21 @@ impl AssumedFiles {
             if let Some(stat) = original(&it.path) {
                 let stat = Some(stat);
                 let changed = AssumedFile { stat, digest: None };
-                self.0.insert(absolute(&it.path), changed);
+                self.files.insert(absolute(&it.path), changed);
             }
         }
         for op in plan.ops.iter().filter(|op| op.act == SlotRename::Take) {
-            self.0.insert(absolute(&op.path), AssumedFile::default());
+            self.files
+                .insert(absolute(&op.path), AssumedFile::default());
         }
         for op in plan.ops.iter().filter(|op| op.act != SlotRename::Take) {
             let restored = AssumedFile {
                 stat: original(&op.path).or(op.in_slot),
                 digest: op.slot_digest,
             };
-            self.0.insert(absolute(&op.path), restored);
+            let linked = restored.stat.filter(|it| it.links > 1 && !it.is_dir());
+            self.linked.extend(linked.map(|it| (it.ino, it)));
+            self.files.insert(absolute(&op.path), restored);
         }
     }
 }

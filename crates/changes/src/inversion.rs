@@ -257,6 +257,8 @@ pub(crate) fn without_conflicts(plan: &ApplyPlan, conflicts: &[Vec<u8>]) -> Appl
 }
 
 /// Limits a plan to these paths, their entries, and the parent directories that have to be created.
+/// Files in place of these directories are removed. Attributes of a file are restored for all of
+/// its names.
 fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
     if paths.is_empty() {
         return Ok(());
@@ -275,10 +277,23 @@ fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), 
     }
     let is_selected = |path: &Path| paths.iter().any(|top| path.starts_with(top));
     let is_above_selected = |path: &Path| paths.iter().any(|top| top.starts_with(path));
-    plan.ops.retain(|op| {
-        is_selected(op.path()) || (op.act == SlotRename::Put && is_above_selected(op.path()))
+    let puts = plan.ops.iter().filter(|op| op.act == SlotRename::Put);
+    let directories = puts.filter(|op| op.in_slot.is_some_and(|stat| stat.is_dir()));
+    let parents: HashSet<Vec<u8>> = directories
+        .filter(|op| is_above_selected(op.path()))
+        .map(|op| op.path.clone())
+        .collect();
+    plan.ops
+        .retain(|op| is_selected(op.path()) || parents.contains(&op.path));
+    // Names of one file have the same attributes.
+    let selected = plan.attributions.iter().filter(|it| is_selected(it.path()));
+    let inodes: HashSet<u64> = selected
+        .filter_map(|it| Some(it.current?.ino).filter(|_| !it.changes_only_times()))
+        .collect();
+    plan.attributions.retain(|it| {
+        let is_other_name = it.current.is_some_and(|stat| inodes.contains(&stat.ino));
+        is_selected(it.path()) || is_other_name
     });
-    plan.attributions.retain(|it| is_selected(it.path()));
     Ok(())
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
         .map_err(ChangesError::errno("opening", slots))?;
     let mut used_links = HashSet::new();
     // Hard links to one file become hard links again.
-    let mut restored: HashMap<u64, OsString> = HashMap::new();
+    let mut restored = linked_files_in_slots(&index, &slots, plan);
     let mut first_records: HashMap<&[u8], &PathRecord> = HashMap::new();
     for record in &index.records {
         first_records.entry(&record.path).or_insert(record);
@@ -201,6 +201,25 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             .map_err(ChangesError::errno("looking at", set.dir().join(&slot)))?;
     }
     Ok(())
+}
+
+/// Returns the slots that already hold a file with several names, by the former inode.
+fn linked_files_in_slots(
+    index: &Index,
+    slots: &OwnedFd,
+    plan: &ApplyPlan,
+) -> HashMap<u64, OsString> {
+    let mut found = HashMap::new();
+    for op in plan.ops.iter().filter(|op| op.act != SlotRename::Take) {
+        let original = record(index, op.slot()).and_then(|record| record.stat);
+        if let Some(original) = original.filter(|it| it.is_file() && it.links > 1)
+            && op.in_slot.is_some_and(|it| is_in_slot(slots, op, &it))
+            && let Some(name) = op.slot().file_name()
+        {
+            found.insert(original.ino, name.to_owned());
+        }
+    }
+    found
 }
 
 fn lost_preimage(set: &ChangeSet, op: &PlannedOp) -> ChangesError {

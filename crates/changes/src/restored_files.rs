@@ -1,11 +1,12 @@
 //! Files that an undo or a redo restored, or that a later call left as they were (`chmod` to the
 //! same mode). They have other inodes or change times than the originals, but equal contents. An
-//! undo of an earlier change set accepts them in place of the originals.
+//! undo of an earlier change set accepts them in place of the originals. A rename also changes the
+//! change time of a file's other names.
 
 use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use crate::journal::Status;
+use crate::journal::{Journal, Status};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, Attribution, SlotRename};
@@ -22,8 +23,13 @@ use std::path::Path;
 /// The longest chain of undos and redos of one file that is followed.
 const MAX_CHAIN: usize = 1000;
 
-/// By path: pairs of a restored file and the original that it represents.
-pub(crate) struct RestoredFiles(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
+/// Pairs of a restored file and the original that it represents.
+#[derive(Default)]
+pub(crate) struct RestoredFiles {
+    by_path: HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>,
+    /// Files with several names that were only renamed or linked.
+    by_inode: HashMap<u64, Vec<(FileStat, FileStat)>>,
+}
 
 /// The restored files of a session, read when a check needs them.
 pub(crate) struct LazyRestoredFiles<'a> {
@@ -49,13 +55,18 @@ impl<'a> LazyRestoredFiles<'a> {
 impl RestoredFiles {
     /// Reads all stored change sets of a session.
     fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
-        let mut found = Self(HashMap::new());
+        let mut found = Self::default();
         for number in numbers(session)? {
             let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
                 continue;
             };
             let SetKind::Undo { origin, redo, .. } = set.meta.kind else {
                 found.add_unchanged(&set)?;
+                if set.meta.kind == SetKind::Trial
+                    && let Some(journal) = set.applied_journal()?
+                {
+                    found.add_inodes(renamed_files(&journal));
+                }
                 continue;
             };
             if let Some(journal) = set.journal()?.filter(|it| it.status == Status::RolledBack) {
@@ -64,8 +75,10 @@ impl RestoredFiles {
             } else if let Some(journal) = set.applied_journal()?
                 && let Some(origin) = ChangeSet::read(session, ChangesId(origin))?
             {
+                let renamed = renamed_files(&journal);
                 let original_files = original_files(&origin, redo)?;
                 found.add(files(journal.inverse.unwrap_or_default()), &original_files);
+                found.add_inodes(renamed);
             }
         }
         Ok(found)
@@ -92,7 +105,19 @@ impl RestoredFiles {
     ) {
         for (path, restored) in restored {
             let known = restored.zip(originals.get(&path).copied());
-            self.0.entry(path).or_default().extend(known);
+            self.add_inodes(known);
+            self.by_path.entry(path).or_default().extend(known);
+        }
+    }
+
+    /// Adds the files with several names that were only renamed or linked.
+    fn add_inodes(&mut self, restored: impl IntoIterator<Item = (FileStat, FileStat)>) {
+        for (now, original) in restored {
+            let is_renamed = original.is_same_content(&now) && original.ctime != now.ctime;
+            if is_renamed && now.links > 1 && !now.is_dir() {
+                let known = self.by_inode.entry(now.ino).or_default();
+                known.push((now, original));
+            }
         }
     }
 
@@ -103,9 +128,11 @@ impl RestoredFiles {
 
     /// Returns the original that a restored file represents.
     fn original(&self, path: &[u8], mut stat: FileStat) -> FileStat {
-        let known = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
+        let of_path = self.by_path.get(path).into_iter().flatten();
         for _ in 0..MAX_CHAIN {
-            match known.iter().find(|(restored, _)| is_same(*restored, stat)) {
+            let of_inode = self.by_inode.get(&stat.ino).into_iter().flatten();
+            let mut known = of_path.clone().chain(of_inode);
+            match known.find(|(restored, _)| is_same(*restored, stat)) {
                 Some((_, original)) => stat = *original,
                 None => break,
             }
@@ -182,6 +209,21 @@ pub(crate) fn original_files(
     let ops = journal.plan.ops.into_iter();
     known.extend(present(ops.map(|op| (op.path, op.current))));
     Ok(known)
+}
+
+/// Returns the files with several names that an applied plan moved: each after and before.
+fn renamed_files(journal: &Journal) -> Vec<(FileStat, FileStat)> {
+    let before = moved_files(&journal.plan).filter(|it| it.links > 1);
+    let before: HashMap<u64, FileStat> = before.map(|it| (it.ino, it)).collect();
+    let after = journal.inverse.iter().flat_map(moved_files);
+    after
+        .filter_map(|it| Some((it, *before.get(&it.ino)?)))
+        .collect()
+}
+
+fn moved_files(plan: &ApplyPlan) -> impl Iterator<Item = FileStat> {
+    let ops = plan.ops.iter();
+    ops.flat_map(|op| [op.current, op.in_slot]).flatten()
 }
 
 /// Returns the files that a plan expects.

@@ -51,6 +51,19 @@ pub struct Store {
     pub(crate) max_lock_wait: Duration,
 }
 
+/// Adds the usual reason to the error of a directory that this process may not use.
+fn with_sandbox_hint(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::ACCESS | Errno::ROFS) => io::Error::new(
+            error.kind(),
+            format!(
+                "{error}; a sandboxed call has no access to changes, so use them outside of the sandbox"
+            ),
+        ),
+        _ => error,
+    }
+}
+
 impl Store {
     /// Opens the store in a state directory, and creates it if needed. Recovers from crashes:
     /// completes commits, and discards trials whose host died.
@@ -67,8 +80,8 @@ impl Store {
     /// Opens the store without recovery.
     #[doc(hidden)]
     pub fn open_without_recovery(state: &Path) -> Result<Self, ChangesError> {
-        let made = PrivateDir::create(state, &[DIRECTORY_NAME])
-            .map_err(ChangesError::io("making", state.join(DIRECTORY_NAME)))?;
+        let made = PrivateDir::create(state, &[DIRECTORY_NAME]).map_err(with_sandbox_hint);
+        let made = made.map_err(ChangesError::io("making", state.join(DIRECTORY_NAME)))?;
         let path = canonical(made.path())?;
         Ok(Self {
             path,

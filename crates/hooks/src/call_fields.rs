@@ -125,11 +125,12 @@ fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<N
     named(object, names).next()
 }
 
-/// Returns the object that a string encodes as JSON; any other value unchanged.
+/// Returns the object that a string encodes as JSON; any other value unchanged. Of a duplicate name,
+/// the last value counts, as for agents in JavaScript, Go and Python.
 fn decoded(value: &Value) -> Value {
-    let text = value.as_str().filter(|text| text.starts_with('{'));
-    let object = text.and_then(|text| serde_json::from_str::<CallFields>(text).ok());
-    object.map_or_else(|| value.clone(), |object| Value::Object(object.0))
+    let text = value.as_str();
+    let object = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+    object.map_or_else(|| value.clone(), Value::Object)
 }
 
 /// Returns a name in lowercase without punctuation, so that `run_in_terminal` and `runInTerminal`
@@ -176,7 +177,7 @@ pub(super) fn scripts_in_field(
     args: Option<&Value>,
 ) -> Option<Vec<String>> {
     match value {
-        Value::String(text) if text.starts_with('[') && is_list(text) => {
+        Value::String(text) if text.trim_start().starts_with('[') && is_list(text) => {
             let list: Value = serde_json::from_str(text).ok()?;
             let mut scripts = scripts_in_field(name, &list, args)?;
             scripts.push(text.clone());

@@ -133,7 +133,10 @@ impl ApplyDirectories<'_> {
     fn stat(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         match self.assumed.get(&self.root, path) {
             Some(assumed) => Ok(assumed.stat),
-            None => self.root.stat(path),
+            None => {
+                let now = self.root.stat(path)?;
+                Ok(now.map(|now| self.assumed.with_other_names(now)))
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Conditions of a trial: a link where a directory was, a missing directory, a full disk.
 
-use crate::support::{SESSION, TestTree, difference, in_view};
+use crate::support::{SESSION, TestTree, difference, in_view, traced};
 use agent_bash_changes::ChangesError;
+use agent_bash_core::changes::ChangesId;
 use std::path::Path;
 use std::process::Command;
 
@@ -136,4 +137,51 @@ fn directory_and_link_can_replace_each_other() {
             "{refused:?}"
         );
     }
+}
+
+/// The undo of a single path restores the path's deleted directories, as `git checkout` does, and
+/// removes the file or link in place of one. It leaves a directory in place of a file.
+#[test]
+fn undo_of_a_path_restores_its_directory_in_place_of_a_file() {
+    let calls: [fn(&TestTree, &str) -> ChangesId; 2] = [
+        |tree, script| tree.make(script),
+        |tree, script| traced(tree, &[&*format!("+d/e/x +d/e/y +d/e +d/z +d: {script}")]).id,
+    ];
+    let existing =
+        |tree: &TestTree| ["d/e/x", "d/e/y", "d/z"].map(|path| tree.text(path).is_some());
+    for (call, script) in calls.iter().flat_map(|call| {
+        let scripts = ["rm -r d; echo new >d", "rm -r d; ln -s other d"];
+        scripts.map(|script| (call, script))
+    }) {
+        let tree = TestTree::new("mkdir -p d/e other; touch d/e/x d/e/y d/z");
+        let id = call(&tree, script);
+        let after = tree.files();
+        let undo = |path: &str| tree.store().undo(SESSION, id, &[path.into()], false);
+        undo("d/e/x").unwrap();
+        assert_eq!(existing(&tree), [true, false, false], "{script}");
+        tree.redo(id);
+        let difference = difference(&after, &tree.files());
+        assert!(!difference.contains("d:"), "{script}: {difference}");
+        undo("d/e").unwrap();
+        tree.undo(id);
+        assert_eq!(existing(&tree), [true; 3], "{script}");
+    }
+    for call in calls {
+        let tree = TestTree::new("echo old >d");
+        let id = call(&tree, "rm d; mkdir -p d/e; touch d/e/x d/e/y d/z");
+        let undo = |path: &str| tree.store().undo(SESSION, id, &[path.into()], false);
+        undo("d/e/x").unwrap();
+        assert_eq!(existing(&tree), [false, true, true]);
+        undo("d").unwrap();
+        assert_eq!(tree.text("d").as_deref(), Some("old\n"));
+    }
+    // The control: a file that another process changed stays.
+    let tree = TestTree::new("mkdir -p d/e; touch d/e/x");
+    let id = tree.make("rm -r d; echo new >d");
+    tree.sh("echo theirs >d");
+    for partial in [false, true] {
+        let undone = tree.store().undo(SESSION, id, &["d/e/x".into()], partial);
+        assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
+    }
+    assert_eq!(tree.text("d").as_deref(), Some("theirs\n"));
 }

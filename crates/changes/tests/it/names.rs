@@ -1,9 +1,10 @@
 //! Files that are changed under another name than they had: moved with their directory, linked, or
 //! with several names. The list has all differences, and each of them can be undone and redone.
 
+use crate::in_order;
 use crate::support::{SESSION, TestTree, Tree, difference, traced, without_inodes};
-use agent_bash_changes::ChangesError;
-use agent_bash_core::changes::{Changes, Undoable};
+use agent_bash_changes::{ChangesError, ChangesScope};
+use agent_bash_core::changes::{Changes, ChangesId, Undoable};
 
 const TREE: &str = r"
     mkdir -p d/s e; echo 1 >d/f; echo 2 >d/g; echo 3 >d/s/h; echo old >e/o; echo one >a; echo two >b; ln b c; mkfifo p
@@ -296,4 +297,88 @@ fn undo_of_a_move_out_of_the_root_makes_two_files() {
     tree.undo(first.id);
     tree.sh("echo later >>../out");
     assert_eq!(tree.text("a").as_deref(), Some("one\n"));
+}
+
+fn undo_name(tree: &TestTree, id: ChangesId, name: &str) -> Result<Changes, ChangesError> {
+    tree.store().undo(SESSION, id, &[name.into()], false)
+}
+
+/// The undo and the redo of one name move the file, which changes the `ctime` of its other name.
+#[test]
+fn names_of_one_file_are_undone_one_by_one_and_together() {
+    let step = &["~b: echo x >>b"];
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let id = traced(&tree, step).id;
+    let after = tree.files();
+    undo_name(&tree, id, "b").unwrap();
+    tree.redo(id);
+    same(&after, &tree, "redone");
+    tree.undo(id);
+    same(&before, &tree, "undone");
+    let inode = |name: &str| tree.files()[std::ffi::OsStr::new(name)].inode;
+    assert_eq!(inode("b"), inode("c"), "the names are linked again");
+    tree.redo(id);
+    undo_name(&tree, id, "b").unwrap();
+    undo_name(&tree, id, "c").unwrap();
+    same(&before, &tree, "undone one by one");
+    // The control: another process writes to the other name, or makes a new file of it.
+    for script in ["echo theirs >>c", "cp -p c t; mv t c"] {
+        let tree = TestTree::new(TREE);
+        let id = traced(&tree, step).id;
+        undo_name(&tree, id, "b").unwrap();
+        tree.redo(id);
+        tree.sh(script);
+        let refused = tree.store().undo(SESSION, id, &[], false);
+        assert!(
+            matches!(refused, Err(ChangesError::Conflict { .. })),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn undo_of_one_name_restores_the_attributes_of_all_names() {
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let changes = traced(&tree, &["@a @b: chmod 600 a b"]);
+    assert_eq!(listed(&changes), "a mode, b mode, c mode");
+    let id = changes.id;
+    assert_eq!(undo_name(&tree, id, "b").unwrap().counts.mode, 2);
+    tree.redo(id);
+    undo_name(&tree, id, "c").unwrap();
+    tree.undo(id);
+    same(&before, &tree, "undone");
+}
+
+/// A call changes a file with two names, and a later one removes one of them.
+#[test]
+fn undo_accepts_file_whose_other_name_was_removed_and_restored() {
+    let removals: [fn(&TestTree) -> ChangesId; 2] = [
+        |tree| traced(tree, &["+b: rm b"]).id,
+        |tree| tree.make("rm b"),
+    ];
+    for remove in removals {
+        let tree = TestTree::new(TREE);
+        let before = tree.files();
+        let first = traced(&tree, &["~b: echo x >>b"]).id;
+        let changed = tree.files();
+        let second = remove(&tree);
+        tree.undo(second);
+        in_order::same(&tree, &changed, "second undone");
+        tree.undo(first);
+        in_order::same(&tree, &before, "first undone");
+        tree.redo(first);
+        tree.redo(second);
+        let all = ChangesScope::From(first);
+        tree.store().undo_group(SESSION, &all, false).unwrap();
+        in_order::same(&tree, &before, "both undone");
+        // The control: another process writes to the name that was not removed.
+        let tree = TestTree::new(TREE);
+        let first = traced(&tree, &["~b: echo x >>b"]).id;
+        let second = remove(&tree);
+        tree.undo(second);
+        tree.sh("echo theirs >>c");
+        tree.store().undo(SESSION, first, &[], false).unwrap_err();
+    }
 }

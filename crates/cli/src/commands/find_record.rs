@@ -36,8 +36,9 @@ pub(crate) struct NamedRecord {
 pub(crate) fn all(start: &StartContext, session: Option<&str>) -> anyhow::Result<Vec<NamedRecord>> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let state = state(start)?;
-    check_readable(&state)
-        .context("the records cannot be read; a call in the sandbox has no access to them")?;
+    check_readable(&state).context(
+        "the records cannot be read; a sandboxed call has no access to them, so read them outside of the sandbox",
+    )?;
     let all = recordings(&state, session).into_iter();
     let named = all.map(|recording| {
         let number = numbers.entry(recording.session.clone()).or_default();

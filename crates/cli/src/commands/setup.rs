@@ -287,7 +287,7 @@ fn edit(
 fn open(changes: &mut Vec<FileChange>, path: PathBuf) -> anyhow::Result<&mut FileChange> {
     let known = changes.iter().position(|change| change.path == path);
     if known.is_none() {
-        changes.push(FileChange::read(path)?);
+        changes.push(FileChange::read(path, None)?);
     }
     let index = known.unwrap_or(changes.len() - 1);
     Ok(&mut changes[index])

@@ -192,6 +192,21 @@ fn network_option_with_a_list_lets_programs_reach_the_listed_hosts_only() {
 }
 
 #[test]
+fn sandboxed_call_is_told_where_changes_and_records_can_be_read() {
+    let home = Home::new();
+    run(&home, &["--changes", "undo", "echo x >a"]);
+    let program = env!("CARGO_BIN_EXE_agent-bash");
+    for command in ["changes list", "changes undo 1", "log", "report"] {
+        for (level, is_told) in [("workspace_write", true), ("off", false)] {
+            let script = format!("{program} {command} 2>&1");
+            let ran = run(&home, &["--sandbox", level, &script]);
+            let hint = ran.stdout.contains("outside of the sandbox");
+            assert_eq!(hint, is_told, "{level} {command}: {}", ran.stdout);
+        }
+    }
+}
+
+#[test]
 fn sandbox_command_tries_each_promise() {
     let home = Home::new();
     let tried = in_repository(&home, &["sandbox"]);

@@ -484,3 +484,52 @@ fn doctor_names_the_agents_that_use_agent_bash() {
     // The probes leave no record.
     assert!(home.run(&["log", "--list"]).stdout.is_empty());
 }
+
+/// A project can come from others: a link in it could lead to a file that runs elsewhere.
+#[test]
+fn hook_of_a_project_is_not_written_through_a_link_out_of_the_project() {
+    let home = Home::new();
+    home.write("project/inside/keep", "");
+    home.write("outside/settings.json", "{}");
+    let claude = home.path().join("project/.claude");
+    let text = || fs::read_to_string(home.path().join("outside/settings.json")).expect("a file");
+    let change = |words: &[&str]| {
+        let words = [&["hook", "--project", "claude-code", "--yes"], words].concat();
+        home.run_in("project", &words)
+    };
+    for (target, code) in [
+        ("../outside", 2),
+        ("../missing", 2),
+        ("missing", 2),
+        ("inside", 0),
+        ("../project/inside", 0),
+    ] {
+        symlink(target, &claude).expect("a link");
+        for words in [
+            &["--install"][..],
+            &["--uninstall"],
+            &["--install", "--take-over"],
+        ] {
+            let run = change(words);
+            assert_eq!(run.code, Some(code), "{target} {words:?}: {}", run.stderr);
+            let is_named = run.stderr.contains("project/.claude is a link");
+            assert_eq!(is_named, code == 2, "{target}: {}", run.stderr);
+        }
+        fs::remove_file(&claude).expect("a link");
+    }
+    assert!(!home.path().join("missing").exists());
+    fs::create_dir(&claude).expect("a directory");
+    symlink("../../outside/settings.json", claude.join("settings.json")).expect("a link");
+    let refused = change(&["--install"]);
+    assert!(
+        refused.stderr.contains(".claude/settings.json is a link"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(text(), "{}");
+    // The control: the user's own settings can be a link.
+    symlink("outside", home.path().join(".claude")).expect("a link");
+    let written = home.run(&["hook", "--install", "claude-code", "--yes"]);
+    assert_eq!(written.code, Some(0), "{}", written.stderr);
+    assert!(text().contains("agent-bash"));
+}

@@ -65,6 +65,10 @@ fn any_tool_with_a_script_is_checked() {
             json!({"commands": "[\"ls\", \"git push -f\"]"}),
         ),
         (
+            "run_commands",
+            json!({"commands": "\n[\"ls\", \"git push -f\"]"}),
+        ),
+        (
             "run_command",
             json!({"CommandLine": "git push -f", "Cwd": "/w"}),
         ),
@@ -237,6 +241,26 @@ fn arguments_encoded_as_a_string_are_read() {
             matches!(effect(&call, &answer), Effect::Blocked(_)),
             "{answer:?}"
         );
+    }
+}
+
+/// An agent uses the last value of a duplicate name, also of tools that the hook does not know.
+#[test]
+fn last_value_of_a_duplicate_argument_is_checked() {
+    let last = |tool: &str, script: &str| {
+        let arguments = format!(r#"{{"command": "ls", "command": "{script}"}}"#);
+        let encoded = json!(format!(" {arguments}"));
+        [arguments, encoded.to_string()].map(|arguments| {
+            let call = format!(
+                r#"{{"event": "preToolUse", "toolName": "{tool}", "toolArgs": {arguments}}}"#
+            );
+            let answer = answer(agent("copilot"), call.as_bytes(), &host(&[]));
+            is_silent(&answer)
+        })
+    };
+    for tool in ["bash", "a_new_tool"] {
+        assert_eq!(last(tool, "git push -f"), [false; 2], "{tool}");
+        assert_eq!(last(tool, "git status"), [true; 2], "{tool}");
     }
 }
 

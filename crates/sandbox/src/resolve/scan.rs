@@ -378,24 +378,23 @@ fn scan_directory(
             found.directories.push(name);
         }
     };
-    let mut remaining = MAX_ENTRIES;
-    for entry in fs::read_dir(path)?.flatten() {
+    let mut entries = fs::read_dir(path)?.flatten();
+    for entry in entries.by_ref().take(MAX_ENTRIES) {
         if let Ok(kind) = entry.file_type() {
             classify(entry.file_name(), kind);
         }
-        remaining -= 1;
-        if remaining == 0 {
-            let all = names::ALL_NAMES.iter().copied().flatten().copied();
-            let all = all.chain(names::compared_names_in(path));
-            for name in all.chain(GIT_NAMES.iter().copied()) {
-                if let Ok(found) = path.join(name).symlink_metadata() {
-                    classify(name.into(), found.file_type());
-                }
+    }
+    let is_cut = entries.next().is_some();
+    if is_cut {
+        let all = names::ALL_NAMES.iter().copied().flatten().copied();
+        let all = all.chain(names::compared_names_in(path));
+        for name in all.chain(GIT_NAMES.iter().copied()) {
+            if let Ok(found) = path.join(name).symlink_metadata() {
+                classify(name.into(), found.file_type());
             }
-            break;
         }
     }
-    found.is_cut = remaining == 0;
+    found.is_cut = is_cut;
     found.is_bare = has_repository_files(|name| repository_files.contains(OsStr::new(name)));
     if found.counts_links() {
         found.links = links;

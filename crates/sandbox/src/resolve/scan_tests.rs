@@ -402,6 +402,31 @@ fn submodules_that_the_scan_does_not_reach_are_compared() {
     assert_eq!(reported(&|_| {}, &all), ["far/a/b/.git"]);
 }
 
+/// The git directory of a submodule is found in `modules`, and by the submodule's tree.
+#[test]
+fn index_of_a_submodule_is_read_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    for (git_dir, path) in [(".git", "sub"), (".git/modules/sub", "in")] {
+        repository(&root.join(git_dir));
+        let index = with_submodule(index(2, 20, &[path]));
+        write(&root.join(git_dir).join("index"), index);
+    }
+    repository(&root.join("sub/in/.git"));
+    let config = "[core]\n\tworktree = ../../../sub\n";
+    write(&root.join(".git/modules/sub/config"), config);
+    write(&root.join("sub/.git"), "gitdir: ../.git/modules/sub\n");
+    let mut repositories = Repositories::of(&plan(&root));
+    repositories.add(&root.join(".git"));
+    let listed = std::cell::RefCell::new(Vec::new());
+    let is_scanned = |tree: &Path| {
+        listed.borrow_mut().push(tree.to_owned());
+        false
+    };
+    repositories.add_submodules(&ListedSubmodules::new(), is_scanned);
+    assert_eq!(*listed.borrow(), ["sub", "sub/in"].map(|it| root.join(it)));
+}
+
 /// Returns the directories, relative to the workspace, that are named as not compared after these
 /// changes of the user and of a call.
 fn uncompared(user: Change<'_>, call: Change<'_>) -> Vec<(String, u64)> {
@@ -425,10 +450,12 @@ fn uncompared(user: Change<'_>, call: Change<'_>) -> Vec<(String, u64)> {
 #[test]
 fn directories_that_a_call_fills_beyond_the_limits_are_named() {
     let nothing: Change<'_> = &|_| {};
-    let names = |root: &Path| {
-        fs::create_dir_all(root.join("big")).unwrap();
-        for number in 0..MAX_ENTRIES {
-            fs::File::create(root.join(format!("big/{number}"))).unwrap();
+    let names = |count: usize| {
+        move |root: &Path| {
+            fs::create_dir_all(root.join("big")).unwrap();
+            for number in 0..count {
+                fs::File::create(root.join(format!("big/{number}"))).unwrap();
+            }
         }
     };
     let directories = |count: usize| {
@@ -440,7 +467,9 @@ fn directories_that_a_call_fills_beyond_the_limits_are_named() {
     };
     let few = directories(MAX_DIRECTORIES / 2 - 1);
     let many = directories(MAX_DIRECTORIES / 2 + 5);
-    assert_eq!(uncompared(nothing, &names), [("big".to_owned(), 0)]);
+    let too_many = names(MAX_ENTRIES + 1);
+    assert_eq!(uncompared(nothing, &names(MAX_ENTRIES)), []);
+    assert_eq!(uncompared(nothing, &too_many), [("big".to_owned(), 0)]);
     assert_eq!(uncompared(nothing, &few), []);
     assert_eq!(uncompared(nothing, &many), [("many".to_owned(), 12)]);
     assert_eq!(uncompared(&few, &many), [("many".to_owned(), 12)]);

@@ -136,11 +136,14 @@ pub(crate) struct FileChange {
     after: Option<String>,
     /// True if the agent executes the file.
     is_run: bool,
+    /// The project's directory, if the file belongs to a project.
+    project: Option<PathBuf>,
 }
 
 impl FileChange {
-    /// Reads the file. A missing file is not an error.
-    pub(crate) fn read(path: PathBuf) -> anyhow::Result<Self> {
+    /// Reads the file, which belongs to `project` if there is one. A missing file is not an error.
+    pub(crate) fn read(path: PathBuf, project: Option<&Path>) -> anyhow::Result<Self> {
+        refuse_outward_link(&path, project)?;
         let settings = SettingsFile::read(&path)?;
         let after = settings.text().map(str::to_owned);
         Ok(Self {
@@ -148,6 +151,7 @@ impl FileChange {
             settings,
             after,
             is_run: false,
+            project: project.map(Path::to_owned),
         })
     }
 
@@ -189,6 +193,7 @@ impl FileChange {
 
     /// Writes or removes the file, and reports it.
     pub(crate) fn write(&self, start: &StartContext) -> anyhow::Result<()> {
+        refuse_outward_link(&self.path, self.project.as_deref())?;
         self.settings.replace(self.text(), self.is_run, start)?;
         let verb = match self.after {
             Some(_) => "wrote",
@@ -200,6 +205,27 @@ impl FileChange {
     /// Returns the error for this file, which is not changed.
     pub(super) fn usage_error(&self, error: &BadFile) -> UsageError {
         bad_file(&self.path, error)
+    }
+}
+
+/// Refuses a link in a project that leads out of the project: a project can come from others.
+fn refuse_outward_link(path: &Path, project: Option<&Path>) -> Result<(), UsageError> {
+    let Some(project) = project else {
+        return Ok(());
+    };
+    let root = project.canonicalize();
+    let root = root.unwrap_or_else(|_| project.to_owned());
+    let leads_out = |link: &&Path| {
+        let is_inside = link.canonicalize().is_ok_and(|it| it.starts_with(&root));
+        link.is_symlink() && !is_inside
+    };
+    let below = path.ancestors().take_while(|it| *it != project);
+    match below.filter(leads_out).last() {
+        Some(link) => Err(UsageError(format!(
+            "{} is a link that leads out of the project, or to no file, so nothing was written; replace it, or change your own settings without --project",
+            link.display()
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) fn install(args: &HookArgs, start: &StartContext) -> anyhow::Result<u
     let scope = args.scope();
     let connection = connection.applicable(scope, start);
     let path = connection.file(scope, start);
-    let mut change = FileChange::read(path.ok_or_else(|| no_file(agent, scope))?)?;
+    let path = path.ok_or_else(|| no_file(agent, scope))?;
+    let mut change = FileChange::read(path, args.project.then_some(start.host.cwd.as_path()))?;
     let target = args.install.then(|| connection.target(start)).transpose()?;
     let edited = change.edit(connection, target.as_deref());
     edited.map_err(|error| change.usage_error(&error))?;

@@ -57,7 +57,7 @@ fn by_setting(
     };
     let connection = Connection::Shell(setting);
     let path = connection.file(args.scope(), start).context(NO_HOME)?;
-    let mut change = FileChange::read(path)?;
+    let mut change = FileChange::read(path, args.project.then_some(start.host.cwd.as_path()))?;
     let link = setting.link.path(&start.host).context(NO_HOME)?;
     let target = args.install.then(|| connection.target(start)).transpose()?;
     let edited = change.edit(connection, target.as_deref());

@@ -98,6 +98,7 @@ impl Repositories {
         // A call can write large indexes, so those of the outermost repositories are read first.
         let mut first: Vec<PathBuf> = self.git_directories().collect();
         first.sort_by_key(|it| (it.components().count(), !it.ends_with(".git")));
+        let mut queued: BTreeSet<PathBuf> = first.iter().cloned().collect();
         let mut pending = VecDeque::from(first);
         while let Some(git_dir) = pending.pop_front() {
             let Some(tree) = tree_of(&git_dir) else {
@@ -123,7 +124,8 @@ impl Repositories {
                         break;
                     }
                     self.add_at(&submodule);
-                    pending.extend(git_dir_at(&submodule));
+                    let git_dir = git_dir_at(&submodule);
+                    pending.extend(git_dir.filter(|it| queued.insert(it.clone())));
                 }
                 listed.insert(index, (version, found));
             }
