@@ -18,8 +18,8 @@ use crate::rooted_dir::RootedDir;
 use crate::steps::{Precautions, Step, Steps};
 use crate::system::syncfs;
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
-    openat, renameat_with, utimensat,
+    AtFlags, Dir, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat, openat,
+    renameat_with, utimensat,
 };
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
