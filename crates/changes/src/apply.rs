@@ -16,10 +16,10 @@ use crate::journal::{Journal, Status};
 use crate::plan::{ApplyPlan, Attribution, FileAttributes, PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::steps::{Precautions, Step, Steps};
-use crate::system::syncfs;
+use crate::system::{chmod, syncfs};
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat, openat,
-    renameat_with, utimensat,
+    AtFlags, Dir, Mode, OFlags, RenameFlags, Timespec, Timestamps, chownat, openat, renameat_with,
+    utimensat,
 };
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
@@ -413,7 +413,7 @@ pub(crate) fn set_attributes(
         // an access control list are modes as well.
         if !has_owner || !has_attributes || now.permissions() != wanted.permissions {
             let mode = mode(wanted.permissions);
-            chmodat(dir, name, mode, AtFlags::empty())?;
+            chmod(dir, name, now.ino, mode)?;
         }
     }
     if now.mtime == wanted.mtime {

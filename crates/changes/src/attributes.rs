@@ -1,9 +1,10 @@
 //! Extended attributes of files. A file is identified by the descriptor of its directory, and by
 //! its name there.
 
+use crate::system::chmod;
 use rustix::fs::{
-    AtFlags, Mode, XattrFlags, chmodat, getxattr, lgetxattr, listxattr, llistxattr, lremovexattr,
-    lsetxattr, statat,
+    AtFlags, Mode, XattrFlags, getxattr, lgetxattr, listxattr, llistxattr, lremovexattr, lsetxattr,
+    statat,
 };
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr};
@@ -146,9 +147,9 @@ fn remove_from_read_only(
 ) -> Result<(), Errno> {
     let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let mode = Mode::from_raw_mode(stat.st_mode);
-    chmodat(dir, name, mode | Mode::RUSR | Mode::WUSR, AtFlags::empty())?;
+    chmod(dir, name, stat.st_ino, mode | Mode::RUSR | Mode::WUSR)?;
     let removed = lremovexattr(path, attribute);
-    chmodat(dir, name, mode, AtFlags::empty())?;
+    chmod(dir, name, stat.st_ino, mode)?;
     removed
 }
 

@@ -4,8 +4,8 @@
 use crate::codec::Wire;
 use crate::file_stat::{self, FileStat};
 use crate::rooted_dir::RootedDir;
+use crate::system::chmod;
 use agent_bash_os::PrivateDir;
-use rustix::fs::{AtFlags, chmodat};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -60,13 +60,8 @@ impl Modes {
         self.file.write_all(&bytes)?;
         self.recorded.entry(key).or_insert(mode);
         let (dir, name) = tree.parent(path)?;
-        chmodat(
-            dir,
-            name,
-            file_stat::mode(mode | OWNER_PERMISSIONS),
-            AtFlags::empty(),
-        )?;
-        Ok(())
+        let mode = file_stat::mode(mode | OWNER_PERMISSIONS);
+        Ok(chmod(dir, name, stat.ino, mode)?)
     }
 
     /// Returns the attributes that a directory had before [`Self::make_accessible`].

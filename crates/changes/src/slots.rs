@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -52,14 +52,16 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
         return Err(failed()(io::ErrorKind::InvalidInput.into()));
     };
     let parent = hidden_directory.parent().unwrap_or(hidden_directory);
+    let mut tree = RootedDir::open_same(&meta.root(), meta.identity)?;
+    let parent = opened_directory(&mut tree, parent)?;
     let times = parent.metadata().and_then(|it| it.modified());
-    let made = PrivateDir::create(parent, &[HIDDEN_SLOTS_DIR, name]).map_err(failed())?;
-    if let (Ok(modified), Ok(parent)) = (times, File::open(parent)) {
+    let made = PrivateDir::create(&parent, &[HIDDEN_SLOTS_DIR, name]).map_err(failed())?;
+    if let (Ok(modified), Ok(parent)) = (times, File::open(&parent)) {
         // Failing to restore the times does no harm.
         let _ = parent.set_times(FileTimes::new().set_modified(modified));
     }
     // A command may have put a link in the place of the file.
-    let hidden = PrivateDir::open(parent, &[HIDDEN_SLOTS_DIR]).map_err(failed())?;
+    let hidden = PrivateDir::open(&parent, &[HIDDEN_SLOTS_DIR]).map_err(failed())?;
     match hidden.create_new(".gitignore") {
         Ok(mut ignore) => ignore.write_all(b"*\n").map_err(failed())?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -69,6 +71,26 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed()(error)),
         _ => Ok(()),
     }
+}
+
+/// Opens a directory of the tree, and returns a path that leads to it even if a command puts a link
+/// in its place. A link that is there already is an error.
+fn opened_directory(tree: &mut RootedDir, directory: &Path) -> Result<PathBuf, ChangesError> {
+    let below = directory.strip_prefix(tree.path());
+    let below = below.map_or_else(|_| directory.to_owned(), Path::to_owned);
+    let opened = tree.directory(&below).map_err(|error| {
+        let error = match error {
+            Errno::LOOP => io::Error::other("a link is in its place; remove the link"),
+            error => error.into(),
+        };
+        ChangesError::io("opening", directory)(error)
+    })?;
+    // Other systems have no such paths.
+    Ok(if cfg!(target_os = "linux") {
+        format!("/proc/self/fd/{}", opened.as_raw_fd()).into()
+    } else {
+        directory.to_owned()
+    })
 }
 
 impl ChangeSet {

@@ -2,9 +2,13 @@
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
+    use rustix::fs::{
+        AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, chmodat, fstat, openat,
+        openat2, statx,
+    };
     use rustix::io::Errno;
-    use std::os::fd::OwnedFd;
+    use std::ffi::OsStr;
+    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
     use std::path::Path;
 
     /// The flags for resolving only paths below the directory.
@@ -13,6 +17,9 @@ mod linux {
         .union(ResolveFlags::NO_MAGICLINKS)
         .union(ResolveFlags::NO_XDEV);
 
+    /// The flags for opening a file of any kind to change its permissions.
+    const FILE_FLAGS: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
     /// Opens a path below a directory. Neither follows links nor leaves the mount.
     pub(crate) fn open_beneath(
         top: &OwnedFd,
@@ -20,6 +27,19 @@ mod linux {
         flags: OFlags,
     ) -> Result<OwnedFd, Errno> {
         openat2(top, path, flags, Mode::empty(), BENEATH_FLAGS)
+    }
+
+    /// Sets the permissions of the file with this inode. Fails with `ELOOP` if a link or another file
+    /// is in its place: `chmod` would follow the link, out of the tree.
+    pub(crate) fn chmod(dir: impl AsFd, name: &OsStr, inode: u64, mode: Mode) -> Result<(), Errno> {
+        let file = openat(dir, name, FILE_FLAGS, Mode::empty())?;
+        let stat = fstat(&file)?;
+        let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+        if is_link || stat.st_ino != inode {
+            return Err(Errno::LOOP);
+        }
+        let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
+        chmodat(CWD, opened, mode, AtFlags::empty())
     }
 
     /// Returns the id of the mount that an open file is on; `None` before Linux 5.8, or if a
@@ -32,7 +52,7 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{mount_id, open_beneath};
+pub(crate) use linux::{chmod, mount_id, open_beneath};
 #[cfg(target_os = "linux")]
 pub(crate) use rustix::fs::{ioctl_ficlone, mknodat, syncfs};
 
@@ -40,7 +60,7 @@ pub(crate) use rustix::fs::{ioctl_ficlone, mknodat, syncfs};
 #[cfg(not(target_os = "linux"))]
 mod other {
     use crate::file_stat::wide;
-    use rustix::fs::{FileType, Mode, OFlags, fstat, sync};
+    use rustix::fs::{AtFlags, FileType, Mode, OFlags, chmodat, fstat, sync};
     use rustix::io::Errno;
     use std::ffi::OsStr;
     use std::os::fd::{AsFd, OwnedFd};
@@ -48,6 +68,10 @@ mod other {
 
     pub(crate) fn open_beneath(_: &OwnedFd, _: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
         Err(Errno::NOSYS)
+    }
+
+    pub(crate) fn chmod(dir: impl AsFd, name: &OsStr, _: u64, mode: Mode) -> Result<(), Errno> {
+        chmodat(dir, name, mode, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     pub(crate) fn mount_id(file: &OwnedFd) -> Option<u64> {

@@ -4,7 +4,8 @@ use super::ApplyDirectories;
 use crate::file_stat::{FileStat, mode};
 use crate::plan::{PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
-use rustix::fs::{AtFlags, Mode, RenameFlags, chmodat};
+use crate::system::chmod;
+use rustix::fs::{Mode, RenameFlags};
 use rustix::io::Errno;
 use std::path::Path;
 
@@ -32,7 +33,7 @@ impl ApplyDirectories<'_> {
         let stat = FileStat::at(parent, name)?;
         let stat = stat.filter(FileStat::is_dir).ok_or(Errno::ACCESS)?;
         let mode = mode(stat.permissions());
-        chmodat(parent, name, mode | Mode::WUSR, AtFlags::empty())?;
+        chmod(parent, name, stat.ino, mode | Mode::WUSR)?;
         let renamed = self.rename(op, flags);
         let (tree, path) = if is_put == renamed.is_ok() {
             (&mut self.root, op.path())
@@ -40,7 +41,7 @@ impl ApplyDirectories<'_> {
             (&mut self.slots, op.slot())
         };
         let (parent, name) = tree.parent(path)?;
-        chmodat(parent, name, mode, AtFlags::empty())?;
+        chmod(parent, name, stat.ino, mode)?;
         renamed
     }
 }
@@ -60,7 +61,7 @@ fn make_writable(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
             && stat.permissions() & 0o700 != 0o700
         {
             let mode = mode(stat.permissions() | 0o700);
-            chmodat(parent, name, mode, AtFlags::empty())?;
+            chmod(parent, name, stat.ino, mode)?;
         }
     }
     tree.forget();

@@ -185,3 +185,20 @@ fn undo_of_a_path_restores_its_directory_in_place_of_a_file() {
     }
     assert_eq!(tree.text("d").as_deref(), Some("theirs\n"));
 }
+
+#[test]
+fn undo_follows_no_link_in_place_of_the_repository() {
+    let tree = TestTree::far("mkdir .git; echo one >a");
+    let changes = traced(&tree, &["~a: echo more >>a"]);
+    tree.sh("mkdir outside; mv .git moved; ln -s outside .git");
+    let refused = tree.store().undo(SESSION, changes.id, &[], false);
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains(".git`: a link is in its place"), "{error}");
+    let names = std::fs::read_dir(tree.root.join("outside")).unwrap();
+    assert_eq!(names.count(), 0);
+    assert_eq!(tree.text("a").as_deref(), Some("one\nmore\n"));
+    // Control: with the directory in its place again, the undo works.
+    tree.sh("rm .git; mv moved .git");
+    tree.undo(changes.id);
+    assert_eq!(tree.text("a").as_deref(), Some("one\n"));
+}

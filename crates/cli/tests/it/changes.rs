@@ -384,3 +384,22 @@ fn home_with_recorded_calls() -> (Home, PathBuf) {
     }
     (home, project)
 }
+
+#[test]
+fn undo_names_files_that_it_brings_back_and_that_configure_programs() {
+    let home = Home::new();
+    fs::create_dir(home.path().join("project")).expect("a directory");
+    let record = |script: &str| {
+        let run = home.run_in("project", &["run", "--changes=undo", script]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+    };
+    let undo = |id: &str| home.run_in("project", &["changes", "undo", id]).stdout;
+    record("echo evil >.envrc");
+    record("rm .envrc");
+    let line = "[These run or configure programs outside of the sandbox: .envrc.]";
+    assert!(undo("2").contains(line));
+    // Control: the undo that removes the file does not name it.
+    let removed = undo("1");
+    assert!(removed.contains("Undone: 1 file"), "{removed}");
+    assert!(!removed.contains(line), "{removed}");
+}

@@ -184,10 +184,10 @@ impl ChangeSets {
             text.push_str("\nskipped: ");
             text.push_str(why);
         }
-        if redo {
-            let protected = changes.iter().map(|set| self.protected_line(set.id, set));
-            text.extend(protected);
-        }
+        text.extend(changes.iter().map(|set| match redo {
+            true => self.protected_line(set.id, set),
+            false => self.protected_line_of_undo(set),
+        }));
         ChangesGroupDone {
             turn_name: plan.turn_name,
             sets,

@@ -6,8 +6,8 @@ use super::group_refused::GroupRefused;
 use crate::blocking::run_blocking;
 use agent_bash_changes::{ChangesError, FileDiff, LaterChanger, ListedChanges, Preview, Store};
 use agent_bash_core::changes::{
-    Changes, ChangesAct, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName,
-    applied_text, changed_by_text, changed_too_text, conflict_text, discarded_text,
+    Change, Changes, ChangesAct, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange,
+    FileName, applied_text, changed_by_text, changed_too_text, conflict_text, discarded_text,
     not_redone_text, not_undone_text, protected_text, redone_text, undone_text,
 };
 use agent_bash_core::visible::one_line;
@@ -297,9 +297,22 @@ impl ChangeSets {
     /// Returns a line that names the changed files that run or configure other programs; an empty
     /// text without such files.
     pub(super) fn protected_line(&self, id: ChangesId, changes: &Changes) -> String {
+        self.line_about(changes, &self.files(id).unwrap_or_default())
+    }
+
+    /// Returns the same line for an undo. Files that it removes are not named.
+    pub(super) fn protected_line_of_undo(&self, changes: &Changes) -> String {
+        let mut files = match changes.more {
+            0 => changes.files.clone(),
+            _ => self.files(changes.id).unwrap_or_default(),
+        };
+        files.retain(|file| file.change != Change::Deleted);
+        self.line_about(changes, &files)
+    }
+
+    fn line_about(&self, changes: &Changes, files: &[FileChange]) -> String {
         let root = Path::new(&changes.root);
-        let files = self.files(id).unwrap_or_default();
-        let named = self.store.protected.among(root, root, &files);
+        let named = self.store.protected.among(root, root, files);
         let relative = |path: PathBuf| path.strip_prefix(root).map_or(path.clone(), Path::to_owned);
         let named: Vec<PathBuf> = named.into_iter().map(relative).collect();
         protected_text(&named).map_or_else(String::new, |line| format!("\n{line}"))
@@ -362,7 +375,8 @@ impl ChangeSets {
             "left as it is, as its former content was not kept",
             &without_preimage,
         );
-        let text = format!("{line}{left}{lost}");
+        let protected = self.protected_line_of_undo(&changes);
+        let text = format!("{line}{left}{lost}{protected}");
         Ok(ChangesDone { changes, text })
     }
 
