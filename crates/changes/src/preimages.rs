@@ -8,6 +8,7 @@ use crate::further_names::NameCounts;
 use crate::git_index;
 use crate::plan::{ApplyPlan, FileAttributes, PlannedOp, SlotRename};
 use crate::recorder::{CONTENTS_FILE, ContentLocation, Index, PathRecord};
+use crate::restored_files::LazyRestoredFiles;
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, LINKS_DIR, SLOTS_DIR};
 use crate::stale::StateAfterCall;
@@ -107,18 +108,22 @@ fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
 }
 
 /// Creates files from preimages in the empty slots that a plan needs.
-pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), ChangesError> {
+pub(crate) fn unpack(
+    set: &ChangeSet,
+    plan: &mut ApplyPlan,
+    restored_files: &LazyRestoredFiles<'_>,
+) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
     let slots = set.slots().join(SLOTS_DIR);
     let slots = openat(CWD, &slots, DIRECTORY_FLAGS, Mode::empty())
         .map_err(ChangesError::errno("opening", slots))?;
     let mut used_links = HashSet::new();
-    // Hard links to one file become hard links again.
-    let mut restored = linked_files_in_slots(&index, &slots, plan);
     let mut first_records: HashMap<&[u8], &PathRecord> = HashMap::new();
     for record in &index.records {
         first_records.entry(&record.path).or_insert(record);
     }
+    // Hard links to one file become hard links again.
+    let mut restored = linked_files_in_slots(&index, &first_records, &slots, plan);
     let state_after_call = StateAfterCall::new(set, plan)?;
     let name_counts = NameCounts::new(set, plan);
     // After an undo and a redo, the file is in its slot already.
@@ -156,10 +161,13 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             if state_after_call.was_changed_since(record, &link) {
                 // The linked file was changed after the call, so it is no preimage. If an undo has
                 // restored the file by a copy, the copy is used. Otherwise the preimage is lost.
-                let from = state_after_call.file_in_place_of(&link);
-                let from = from.ok_or_else(|| lost_preimage(set, op))?;
                 let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
-                let from = tree.file(from).map_err(io::Error::from);
+                let from = match state_after_call.file_in_place_of(&link) {
+                    Some(path) => Some(path.to_owned()),
+                    None => restored_files.get()?.copy_of(&stat, &mut tree),
+                };
+                let from = from.ok_or_else(|| lost_preimage(set, op))?;
+                let from = tree.file(&from).map_err(io::Error::from);
                 let from = from.map_err(failed())?;
                 copy_into_slot(&slots, name, &mut File::from(from), &attributes)
                     .map_err(failed())?;
@@ -206,12 +214,14 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
 /// Returns the slots that already hold a file with several names, by the former inode.
 fn linked_files_in_slots(
     index: &Index,
+    first_records: &HashMap<&[u8], &PathRecord>,
     slots: &OwnedFd,
     plan: &ApplyPlan,
 ) -> HashMap<u64, OsString> {
     let mut found = HashMap::new();
     for op in plan.ops.iter().filter(|op| op.act != SlotRename::Take) {
-        let original = record(index, op.slot()).and_then(|record| record.stat);
+        let original =
+            record(index, op.slot()).and_then(|record| first_records.get(&record.path[..])?.stat);
         if let Some(original) = original.filter(|it| it.is_file() && it.links > 1)
             && op.in_slot.is_some_and(|it| is_in_slot(slots, op, &it))
             && let Some(name) = op.slot().file_name()

@@ -11,6 +11,7 @@ use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, Attribution, SlotRename};
 use crate::recorder::Index;
+use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
@@ -18,7 +19,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The longest chain of undos and redos of one file that is followed.
 const MAX_CHAIN: usize = 1000;
@@ -119,6 +120,21 @@ impl RestoredFiles {
                 known.push((now, original));
             }
         }
+    }
+
+    /// Returns the path of an untouched file of the tree that represents `original`.
+    pub(crate) fn copy_of(&self, original: &FileStat, tree: &mut RootedDir) -> Option<PathBuf> {
+        let mut known = self.by_path.iter().flat_map(|(path, files)| {
+            let path = Path::new(OsStr::from_bytes(path));
+            files
+                .iter()
+                .map(move |(restored, known)| (path, restored, known))
+        });
+        let copy = known.find(|(path, restored, known)| {
+            known.has_content_of(original)
+                && matches!(tree.stat(path), Ok(Some(now)) if restored.is_untouched(&now))
+        });
+        copy.map(|(path, _, _)| path.to_owned())
     }
 
     /// True if `now` represents `original`.

@@ -15,7 +15,7 @@ use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, SlotRename};
 use crate::preimages;
 use crate::recorder::INDEX_FILE;
-use crate::restored_files::unchanged_files;
+use crate::restored_files::{LazyRestoredFiles, unchanged_files};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SLOTS_DIR, SetState};
 use crate::slots;
@@ -213,7 +213,7 @@ impl Store {
             applying.slots = RootedDir::open(&origin.slots())?;
         }
         if needs_unpacking {
-            preimages::unpack(&origin, &mut plan)?;
+            preimages::unpack(&origin, &mut plan, &LazyRestoredFiles::new(&directory))?;
             applying.refresh_stats(&mut plan);
         }
         let kind = SetKind::Undo {

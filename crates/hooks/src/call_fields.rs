@@ -125,8 +125,8 @@ fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<N
     named(object, names).next()
 }
 
-/// Returns the object that a string encodes as JSON; any other value unchanged. Of a duplicate name,
-/// the last value counts, as for agents in JavaScript, Go and Python.
+/// Returns the object that a string encodes as JSON; any other value unchanged. Of a duplicate
+/// name, the last value counts, as for agents in JavaScript, Go and Python.
 fn decoded(value: &Value) -> Value {
     let text = value.as_str();
     let object = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());

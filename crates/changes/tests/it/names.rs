@@ -382,3 +382,23 @@ fn undo_accepts_file_whose_other_name_was_removed_and_restored() {
         tree.store().undo(SESSION, first, &[], false).unwrap_err();
     }
 }
+
+/// A call removes a name of a file, and a later one writes to the file. The undo of the later call
+/// restores the former contents by another file.
+#[test]
+fn removed_name_is_restored_by_a_copy_of_a_restored_name() {
+    let tree = TestTree::new(TREE);
+    let before = tree.files();
+    let first = traced(&tree, &["+b: rm b"]).id;
+    let second = traced(&tree, &["~c: echo x >>c"]).id;
+    // The control: nothing has the former contents.
+    tree.store().undo(SESSION, first, &[], false).unwrap_err();
+    let all = ChangesScope::From(first);
+    tree.store().undo_group(SESSION, &all, false).unwrap();
+    in_order::same(&tree, &before, "undone");
+    tree.redo(first);
+    tree.redo(second);
+    tree.undo(second);
+    tree.undo(first);
+    in_order::same(&tree, &before, "undone again");
+}
