@@ -7,6 +7,7 @@ mod attributions;
 mod conflicts;
 mod read_only;
 
+use self::attributions::ExpectedFiles;
 use crate::assumed_files::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
@@ -23,11 +24,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Without these flags, a rename could replace a file of another process.
@@ -98,16 +98,22 @@ impl ApplyDirectories<'_> {
     /// Returns a rolled-back plan with the files as they are now, since the rollback changed times
     /// of inodes.
     fn with_current_stats(&mut self, mut plan: ApplyPlan, not_reverted: Vec<Vec<u8>>) -> ApplyPlan {
+        let planned = plan.clone();
+        let expected = ExpectedFiles::of(&planned);
         let stays: HashSet<&[u8]> = not_reverted.iter().map(Vec::as_slice).collect();
         plan.ops
             .retain(|op| op.act != SlotRename::Put && !stays.contains(&op.path[..]));
-        let ops = plan.ops.iter_mut().map(|op| (&op.path, &mut op.current));
-        let attributions = plan.attributions.iter_mut();
-        for (path, current) in ops.chain(attributions.map(|it| (&it.path, &mut it.current))) {
-            *current = self
-                .current_stat(Path::new(OsStr::from_bytes(path)))
-                .ok()
-                .flatten();
+        for op in &mut plan.ops {
+            let now = self.current_stat(op.path()).ok().flatten();
+            op.current = expected.or_known(&op.path, op.current, now);
+        }
+        for it in &mut plan.attributions {
+            let now = self.current_stat(it.path()).ok().flatten();
+            if !it.has_only_set_time(it.before.as_ref(), now) {
+                it.current = expected.or_known(&it.path, it.current, now);
+            } else {
+                it.current = now;
+            }
         }
         plan.skipped = not_reverted;
         plan
@@ -236,11 +242,12 @@ impl ApplyDirectories<'_> {
     fn roll_back(&mut self, plan: &ApplyPlan) -> Vec<Vec<u8>> {
         self.root.forget();
         self.slots.forget();
+        let expected = ExpectedFiles::of(plan);
         let mut not_reverted = Vec::new();
         for op in plan.ops.iter().rev() {
             let reverted = match self.is_done(op) {
                 Ok(false) => Ok(()),
-                Ok(true) => self.revert(op),
+                Ok(true) => self.revert(op, &expected),
                 Err(error) => Err(error),
             };
             if reverted.is_err() {
@@ -251,12 +258,12 @@ impl ApplyDirectories<'_> {
         not_reverted
     }
 
-    fn revert(&mut self, op: &PlannedOp) -> Result<(), Errno> {
+    fn revert(&mut self, op: &PlannedOp, expected: &ExpectedFiles<'_>) -> Result<(), Errno> {
         let inverse = op.inverse();
         if let Some(added) = &op.in_slot {
-            // Another process may have replaced the file that was put. Its file stays.
+            // Another process may have changed or replaced the file that was put. Its file stays.
             let now = self.root.stat(op.path())?;
-            if now.is_none_or(|now| now.ino != added.ino) {
+            if now.is_none_or(|now| !expected.is_still(&op.path, added, &now)) {
                 return Err(Errno::EXIST);
             }
         }
@@ -270,11 +277,12 @@ impl ApplyDirectories<'_> {
         journal: &mut Journal,
     ) -> Result<(), ChangesError> {
         let plan = journal.plan.clone();
+        let expected = ExpectedFiles::of(&plan);
         let mut skipped = plan.skipped.clone();
         for op in &plan.ops {
             let is_complete = match self.is_done(op) {
-                Ok(true) => self.check_or_revert(op),
-                Ok(false) => self.complete_op(op),
+                Ok(true) => self.check_or_revert(op, &expected),
+                Ok(false) => self.complete_op(op, &expected),
                 Err(error) => Err(error),
             };
             match is_complete {
@@ -290,15 +298,19 @@ impl ApplyDirectories<'_> {
     /// Checks the file that left the tree, since a crash may have happened before the check.
     /// Reverts the operation if the file is not the expected one. Returns true if the operation
     /// stays done.
-    fn check_or_revert(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
+    fn check_or_revert(
+        &mut self,
+        op: &PlannedOp,
+        expected: &ExpectedFiles<'_>,
+    ) -> Result<bool, Errno> {
         if self.is_expected(op)? {
             return Ok(true);
         }
-        self.revert(op)?;
+        self.revert(op, expected)?;
         Ok(false)
     }
 
-    fn complete_op(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
+    fn complete_op(&mut self, op: &PlannedOp, expected: &ExpectedFiles<'_>) -> Result<bool, Errno> {
         let now = self.root.stat(op.path())?;
         let is_expected_now = match (&op.current, &now) {
             (Some(expected), Some(now)) => expected.is_same_content(now),
@@ -309,7 +321,7 @@ impl ApplyDirectories<'_> {
             return Ok(false);
         }
         self.perform(op)?;
-        self.check_or_revert(op)
+        self.check_or_revert(op, expected)
     }
 
     /// Records the end, with the inverse plan for the current files.
@@ -321,6 +333,7 @@ impl ApplyDirectories<'_> {
     ) -> io::Result<()> {
         self.root.forget();
         self.slots.forget();
+        let expected = ExpectedFiles::of(plan);
         let skipped_paths: HashSet<Vec<u8>> = skipped.iter().cloned().collect();
         let mut inverse_plan = ApplyPlan {
             skipped,
@@ -334,7 +347,7 @@ impl ApplyDirectories<'_> {
             let mut inverse = op.inverse();
             inverse.current = match inverse.act {
                 SlotRename::Put => None,
-                _ => self.root.stat(op.path())?,
+                _ => expected.or_known(&op.path, op.in_slot, self.root.stat(op.path())?),
             };
             inverse.in_slot = match inverse.act {
                 SlotRename::Take => None,
@@ -343,9 +356,19 @@ impl ApplyDirectories<'_> {
             inverse_plan.ops.push(inverse);
         }
         inverse_plan.ops.reverse();
+        let put = plan.ops.iter();
+        let put = put.filter_map(|op| Some((&op.path[..], op.in_slot?)));
+        let put: HashMap<&[u8], FileStat> = put.collect();
         let attributions = plan.attributions.iter();
         for attribution in attributions.filter(|it| !skipped_paths.contains(&it.path)) {
-            let current = self.current_stat(attribution.path())?;
+            let now = self.current_stat(attribution.path())?;
+            let known = put.get(&attribution.path[..]).copied();
+            let known = known.or(attribution.current).filter(|_| now.is_some());
+            let current = if attribution.has_only_set_time(attribution.after.as_ref(), now) {
+                now
+            } else {
+                expected.or_known(&attribution.path, known, now)
+            };
             inverse_plan.attributions.push(Attribution {
                 path: attribution.path.clone(),
                 current,

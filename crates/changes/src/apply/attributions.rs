@@ -9,6 +9,47 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
 
+/// Tells the files that a plan has made or left from files that another process has changed since.
+pub(super) struct ExpectedFiles<'a> {
+    attributions: HashMap<&'a [u8], &'a Attribution>,
+}
+
+impl<'a> ExpectedFiles<'a> {
+    pub(super) fn of(plan: &'a ApplyPlan) -> Self {
+        let attributions = plan.attributions.iter();
+        Self {
+            attributions: attributions.map(|it| (&it.path[..], it)).collect(),
+        }
+    }
+
+    /// True if `now` is the `known` file of this path, with its attributes or those that the plan
+    /// sets.
+    pub(super) fn is_still(&self, path: &[u8], known: &FileStat, now: &FileStat) -> bool {
+        let has_content = known.ino == now.ino && (now.is_dir() || known.size == now.size);
+        known.is_same_content(now)
+            || has_content
+                && self
+                    .attributions
+                    .get(path)
+                    .is_some_and(|it| it.may_have_led_to(now, known))
+    }
+
+    /// Returns `now` if it is still the `known` file; else the known file, so that a later undo or
+    /// redo finds the change of the other process.
+    pub(super) fn or_known(
+        &self,
+        path: &[u8],
+        known: Option<FileStat>,
+        now: Option<FileStat>,
+    ) -> Option<FileStat> {
+        match (known, now) {
+            (Some(known), Some(now)) if self.is_still(path, &known, &now) => Some(now),
+            (Some(known), _) => Some(known),
+            (None, now) => now,
+        }
+    }
+}
+
 impl ApplyDirectories<'_> {
     /// Sets the attributes that a file has after the change, or, without `set_after`, before it.
     /// Does nothing if the file is missing.
@@ -49,15 +90,16 @@ impl ApplyDirectories<'_> {
             let files = [op.current, op.in_slot].into_iter().flatten();
             renamed.entry(&op.path).or_default().extend(files);
         }
+        let expected = ExpectedFiles::of(plan);
         let mut changed = Vec::new();
         for attribution in &plan.attributions {
+            let path = &attribution.path[..];
             let Ok(Some(now)) = self.current_stat(attribution.path()) else {
                 continue;
             };
-            let mut known: Vec<FileStat> = attribution.current.into_iter().collect();
-            known.extend(renamed.get(&attribution.path[..]).into_iter().flatten());
-            known.retain(|file| file.ino == now.ino);
-            if !known.is_empty() && attribution.may_have_led_to(&now, &known) {
+            let of_ops = renamed.get(path).into_iter().flatten();
+            let mut known = attribution.current.iter().chain(of_ops);
+            if known.any(|file| expected.is_still(path, file, &now)) {
                 // Failing to restore the times of a directory loses no contents.
                 let _ = self.apply_attribution(attribution, set_after);
             } else if !attribution.changes_only_times() {
