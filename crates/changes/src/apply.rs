@@ -119,23 +119,29 @@ impl ApplyDirectories<'_> {
         plan
     }
 
-    /// True if the tree is as before the plan. Times of inodes are ignored, because the rollback
-    /// changed them.
-    pub(crate) fn is_as_before(&mut self, plan: &ApplyPlan) -> bool {
-        let mut is_same_now =
+    /// Returns the paths of the plan that are not as before the plan. Times of inodes are ignored,
+    /// because a rollback changed them.
+    pub(crate) fn not_as_before(&mut self, plan: &ApplyPlan) -> Vec<Vec<u8>> {
+        let taken: HashSet<&Path> = removals(plan).map(PlannedOp::path).collect();
+        let mut is_as_before =
             |path: &Path, expected: &Option<FileStat>| match (expected, self.current_stat(path)) {
                 (Some(expected), Ok(Some(now))) => expected.is_same_content(&now),
                 (None, Ok(None)) => true,
                 _ => false,
             };
-        let taken: HashSet<&Path> = removals(plan).map(PlannedOp::path).collect();
-        plan.ops.iter().all(|op| {
-            is_same_now(op.path(), &op.current)
-                || (op.act == SlotRename::Put && taken.contains(op.path()))
-        }) && plan
-            .attributions
-            .iter()
-            .all(|it| it.current.is_none() || is_same_now(it.path(), &it.current))
+        let mut changed = Vec::new();
+        for op in &plan.ops {
+            let is_replacement = op.act == SlotRename::Put && taken.contains(op.path());
+            if !is_replacement && !is_as_before(op.path(), &op.current) {
+                changed.push(op.path.clone());
+            }
+        }
+        for it in &plan.attributions {
+            if it.current.is_some() && !is_as_before(it.path(), &it.current) {
+                changed.push(it.path.clone());
+            }
+        }
+        changed
     }
 
     fn apply(&mut self, plan: &ApplyPlan) -> Result<(), ApplyFailure> {
@@ -267,7 +273,18 @@ impl ApplyDirectories<'_> {
                 return Err(Errno::EXIST);
             }
         }
-        self.perform(&inverse)
+        self.perform(&inverse)?;
+        let took_directory = op.in_slot.is_some_and(|stat| stat.is_dir());
+        let has_entries = |slots: &mut RootedDir| {
+            let names = slots.names(op.slot());
+            names.is_ok_and(|names| !names.is_empty())
+        };
+        if took_directory && has_entries(&mut self.slots) {
+            // Another process has created a file in the directory.
+            self.perform(op)?;
+            return Err(Errno::NOTEMPTY);
+        }
+        Ok(())
     }
 
     /// Completes the plan after a crash. Paths that another process changed since are skipped and

@@ -22,6 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// The file name in the change set's directory.
 const FILE_NAME: &str = "plan";
+/// The file with conflicts of a commit that was rolled back.
+const CONFLICTS_FILE: &str = "conflicts";
 const MAGIC: &[u8; 8] = b"plan   1";
 
 /// The largest size of copied contents in bytes, besides the limits of the change set. The copies
@@ -123,9 +125,36 @@ pub(crate) fn compare_with_tree(
     let mut slots = RootedDir::open(set.dir())?;
     let modes = Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?;
     let only = held_plan.map(HeldPlan::paths);
-    scan_upper(
+    let mut scan = scan_upper(
         &mut lower, &mut slots, set.mark, first_slot, precautions, modes, only,
-    )
+    )?;
+    let conflicts = conflicts(set).map_err(ChangesError::io("reading", set.dir()))?;
+    scan.conflicts.extend(conflicts);
+    scan.conflicts.sort();
+    scan.conflicts.dedup();
+    Ok(scan)
+}
+
+/// Returns the paths that other processes have changed before the mark: conflicts of a commit that
+/// was rolled back.
+fn conflicts(set: &ChangeSet) -> io::Result<Vec<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    match set.dir.read(CONFLICTS_FILE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?.read_to_end(&mut bytes)?,
+    };
+    Ok(Vec::get(&mut &bytes[..]).unwrap_or_default())
+}
+
+/// Adds paths that remain conflicts of this trial.
+pub(crate) fn add_conflicts(set: &ChangeSet, mut paths: Vec<Vec<u8>>) -> io::Result<()> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    paths.extend(conflicts(set)?);
+    let mut bytes = Vec::new();
+    paths.put(&mut bytes);
+    set.dir.replace(CONFLICTS_FILE, &bytes)
 }
 
 /// Removes the preimages. After a commit or a discard, the contents are in the tree or in the

@@ -5,7 +5,7 @@ use crate::assumed_files::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use crate::held_plan::{HeldPlan, compare_with_tree, drop_contents};
+use crate::held_plan::{HeldPlan, add_conflicts, compare_with_tree, drop_contents};
 use crate::hold::discard;
 use crate::inversion::{Inversion, PlanPair, plan_pair, state_error, without_conflicts};
 use crate::journal::Journal;
@@ -115,16 +115,13 @@ impl Store {
                 // The tree has copies.
                 let _ = remove_tree(&set.upper());
             }
-        } else if matches!(applied, Err(ChangesError::Io { .. })) {
+        } else {
             // The rollback changed times of inodes. A new mark prevents that these times are a
             // conflict at the next attempt. Changes of other processes before the new mark are
-            // detected here.
-            let mark = set.mark;
+            // detected here, and remain conflicts.
             set.mark()?;
-            if !applying.is_as_before(&plan) {
-                set.mark = mark;
-                set.set_state(SetState::Held)?;
-            }
+            add_conflicts(&set, applying.not_as_before(&plan))
+                .map_err(ChangesError::io("writing", set.dir()))?;
         }
         if set.unfinished_journal()?.is_none() {
             set.unregister();

@@ -8,6 +8,7 @@
 
 mod crash;
 mod edges;
+mod edited_meanwhile;
 mod extremes;
 mod group;
 mod held_plan;
