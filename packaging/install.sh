@@ -84,7 +84,7 @@ install_program() {
     printf '%s is installed: %s\n' "$installed" "$program"
     case :$PATH: in
         *":$directory:"*) ;;
-        *) printf '%s\n' "Add it to PATH:  export PATH=\"$directory:\$PATH\"" ;;
+        *) printf '%s\n' "Add it to PATH, also in ~/.profile:  export PATH=\"$directory:\$PATH\"" ;;
     esac
     has bash || printf 'bash is missing: install it, agent-bash runs commands with it.\n'
     printf 'Next:  agent-bash setup\n'
@@ -95,9 +95,11 @@ uninstall_program() {
     [ -e "$program" ] || fail "$program does not exist"
     # Every command of an agent that still starts the program would fail.
     "$program" setup --undo --yes < /dev/null ||
-        printf 'If an agent still starts it, install it again and run:  agent-bash setup --undo\n'
+        fail "$program stays, because agents may still start it; mend the above, and repeat this"
     rm -f "$program"
     printf '%s is removed.\n' "$program"
+    state=${XDG_STATE_HOME:-$HOME/.local/state}/agent-bash
+    [ ! -e "$state" ] || printf 'Its records and copies of changed files stay in %s.\n' "$state"
 }
 
 # The last line calls a function, so that a script cut off by the network does nothing.

@@ -141,6 +141,14 @@ async fn packaging_installer_refuses_a_corrupt_archive_and_keeps_the_installed_p
         let program = fs::read_to_string(bin.join("agent-bash"))?;
         ensure!(program.contains("good program"), "{directory}: {program}");
     }
+    // While an agent still needs the program, it stays.
+    let program = bin.join("agent-bash");
+    let good = fs::read(&program)?;
+    fs::write(&program, "#!/bin/sh\nexit 1\n")?;
+    let ran = install("good", &["--uninstall"])?;
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    ensure!(ran.stderr.contains("agent-bash stays"), "{}", ran.stderr);
+    fs::write(&program, good)?;
     let ran = install("good", &["--uninstall"])?;
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     // The agents' settings are restored first.

@@ -228,7 +228,13 @@ impl StoredChanges<'_> {
         }
         if listed.is_empty() {
             let (others, session) = (self.other_sessions_text(now()), self.session);
-            output::say(&format!("session {session} has no change sets{others}"));
+            let who_records = match &*others {
+                "" => ": shell, rpc, mcp and tui record changes; `run` does with --changes=undo",
+                _ => "",
+            };
+            output::say(&format!(
+                "session {session} has no change sets{who_records}{others}"
+            ));
             return Ok(());
         }
         let now = now();

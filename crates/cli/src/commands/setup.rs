@@ -5,7 +5,7 @@
 //! `hook --uninstall` does.
 
 use super::hook::change::{Connection, FileChange, NO_HOME, ask, bad_file, confirm};
-use super::hook::links::remove_links;
+use super::hook::links::{LinkRemoval, remove_links};
 use super::hook::take_over::put_in_path;
 use super::hook::target::make_and_probe;
 use super::shell_link::find_on_path;
@@ -25,7 +25,8 @@ use std::path::{Path, PathBuf};
 const NO_TERMINAL: &str = "stdin is not a terminal, so nothing can be asked: --yes makes the proposed \
     changes, --agent NAME=WAY chooses others, --dry-run shows them";
 
-/// Sets up the agents, or undoes that. Exit code 1 if an agent's file could not be changed.
+/// Sets up the agents, or undoes that. Exit code 1 if an agent's file could not be changed, or if
+/// a running agent still needs the links.
 pub(crate) fn setup(args: &SetupArgs, start: &StartContext) -> anyhow::Result<u8> {
     let agents = agents(args, start);
     if agents.is_empty() {
@@ -61,7 +62,11 @@ pub(crate) fn setup(args: &SetupArgs, start: &StartContext) -> anyhow::Result<u8
         }
     }
     if args.undo && args.agents.is_empty() && code == 0 {
-        is_any_changed |= remove_links(args, start)?;
+        match remove_links(args, start)? {
+            LinkRemoval::Nothing => {}
+            LinkRemoval::Done => is_any_changed = true,
+            LinkRemoval::InUse => code = 1,
+        }
     }
     match (is_any_changed, args.undo) {
         (true, false) if !args.dry_run => output::print(

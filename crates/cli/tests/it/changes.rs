@@ -134,7 +134,10 @@ fn missing_change_sets_are_reported() {
     let none = home.run(&["changes", "list"]);
     assert_eq!(
         (none.code, &none.stderr[..]),
-        (Some(0), "session cli has no change sets\n")
+        (
+            Some(0),
+            "session cli has no change sets: shell, rpc, mcp and tui record changes; `run` does with --changes=undo\n"
+        )
     );
     let unknown = home.run(&["changes", "undo", "7"]);
     assert_eq!(unknown.code, Some(1));

@@ -125,7 +125,7 @@ fn log_without_a_name_prefers_this_project() {
         assert!(log.stdout.contains(expected), "{directory}: {}", log.stdout);
         let says_so = log
             .stderr
-            .contains("Nothing is recorded in this project. Read from other");
+            .contains("This is the last record, of another one: other.");
         assert_eq!(says_so, is_elsewhere, "{directory}: {}", log.stderr);
         assert_eq!(home.run_in(directory, &["log", "cli"]).stderr, "");
     }

@@ -246,7 +246,8 @@ pub(crate) fn ask(question: &str) -> anyhow::Result<String> {
 /// Asks the user for confirmation on the terminal.
 pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        let error = "stdin is not a terminal, so nothing can be asked; --yes does it without asking";
+        let error =
+            "stdin is not a terminal, so nothing can be asked; --yes does it without asking";
         return Err(UsageError(error.to_owned()).into());
     }
     let answer = ask(&format!("{question} [y/N]"))?;

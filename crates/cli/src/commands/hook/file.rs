@@ -124,7 +124,8 @@ pub(crate) fn remove_made_directories(directory: &Path, start: &StartContext) {
     };
     let is_made = |path: &&Path| {
         let is_below = |kept: &PathBuf| path.starts_with(kept) && *path != kept;
-        let mode = path.metadata().map(|it| it.permissions().mode() & 0o7777);
+        // A directory may inherit the set-group-id bit.
+        let mode = path.metadata().map(|it| it.permissions().mode() & 0o777);
         kept.iter().any(is_below) && mode.is_ok_and(|mode| mode == DIRECTORY_MODE)
     };
     // A directory with names in it cannot be removed.

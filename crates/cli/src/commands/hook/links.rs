@@ -14,26 +14,37 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Removes the links after confirmation. Returns true if there were some.
+/// The end of [`remove_links`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LinkRemoval {
+    /// There is none to remove.
+    Nothing,
+    /// The links are removed, or the user or `--dry-run` has decided otherwise.
+    Done,
+    /// They stay, because a running agent may use them.
+    InUse,
+}
+
+/// Removes the links after confirmation.
 ///
 /// They stay if the settings of an agent name them, or if a running agent may use them: each of its
 /// commands would fail. The settings of projects are not known.
-pub(crate) fn remove_links(args: &SetupArgs, start: &StartContext) -> anyhow::Result<bool> {
+pub(crate) fn remove_links(args: &SetupArgs, start: &StartContext) -> anyhow::Result<LinkRemoval> {
     let Some(directory) = link_directory(&start.host) else {
-        return Ok(false);
+        return Ok(LinkRemoval::Nothing);
     };
     let links = [ShellLink::Bash, ShellLink::Prefix].map(|link| directory.join(link.name()));
     let links: Vec<&PathBuf> = links.iter().filter(|link| link.is_symlink()).collect();
     if links.is_empty() || !args.dry_run && is_in_settings(start) {
-        return Ok(false);
+        return Ok(LinkRemoval::Nothing);
     }
     if let Some(user) = running_user(&directory, start) {
-        let directory = directory.display();
-        output::print(&format!(
-            "{directory} stays: {user} may start its commands by the links in it. \
-             Repeat this command when it has ended\n"
-        ))?;
-        return Ok(true);
+        output::say(&format!(
+            "agent-bash: {} stays: {user} may start its commands by the links in it. \
+             When it has ended, run again: agent-bash setup --undo",
+            directory.display()
+        ));
+        return Ok(LinkRemoval::InUse);
     }
     if !args.yes {
         for link in &links {
@@ -41,11 +52,11 @@ pub(crate) fn remove_links(args: &SetupArgs, start: &StartContext) -> anyhow::Re
         }
     }
     if args.dry_run {
-        return Ok(true);
+        return Ok(LinkRemoval::Done);
     }
     if !args.yes && !confirm("Remove this?")? {
         output::say("nothing was removed");
-        return Ok(true);
+        return Ok(LinkRemoval::Done);
     }
     for link in &links {
         let shown = link.display();
@@ -53,7 +64,7 @@ pub(crate) fn remove_links(args: &SetupArgs, start: &StartContext) -> anyhow::Re
         output::print(&format!("removed {shown}\n"))?;
     }
     remove_made_directories(&directory, start);
-    Ok(true)
+    Ok(LinkRemoval::Done)
 }
 
 /// True if the user's settings of an agent name a link.
