@@ -109,11 +109,11 @@ impl ApplyDirectories<'_> {
         }
         for it in &mut plan.attributions {
             let now = self.current_stat(it.path()).ok().flatten();
-            if !it.has_only_set_time(it.before.as_ref(), now) {
-                it.current = expected.or_known(&it.path, it.current, now);
+            it.current = if it.has_only_set_time(it.before.as_ref(), now) {
+                now
             } else {
-                it.current = now;
-            }
+                expected.or_known(&it.path, it.current, now)
+            };
         }
         plan.skipped = not_reverted;
         plan

@@ -29,8 +29,8 @@ mod linux {
         openat2(top, path, flags, Mode::empty(), BENEATH_FLAGS)
     }
 
-    /// Sets the permissions of the file with this inode. Fails with `ELOOP` if a link or another file
-    /// is in its place: `chmod` would follow the link, out of the tree.
+    /// Sets the permissions of the file with this inode. Fails with `ELOOP` if a link or another
+    /// file is in its place: `chmod` would follow the link, out of the tree.
     pub(crate) fn chmod(dir: impl AsFd, name: &OsStr, inode: u64, mode: Mode) -> Result<(), Errno> {
         let file = openat(dir, name, FILE_FLAGS, Mode::empty())?;
         let stat = fstat(&file)?;

@@ -397,8 +397,8 @@ pub(crate) fn update_undone_state(
 }
 
 impl ApplyDirectories<'_> {
-    /// Updates the expected files of a plan: a slot that is a link to a file of the tree has changed
-    /// the times of its inode. The slot may be of an earlier attempt that was killed.
+    /// Updates the expected files of a plan: a slot that is a link to a file of the tree has
+    /// changed the times of its inode. The slot may be of an earlier attempt that was killed.
     pub(crate) fn refresh_stats(&mut self, plan: &mut ApplyPlan) {
         let mut slots = HashSet::new();
         for op in &plan.ops {

@@ -131,12 +131,10 @@ impl ApplyDirectories<'_> {
 
     /// Returns the attributes of the file at a path: as assumed, or as they are now.
     fn stat(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
-        match self.assumed.get(&self.root, path) {
-            Some(assumed) => Ok(assumed.stat),
-            None => {
-                let now = self.root.stat(path)?;
-                Ok(now.map(|now| self.assumed.with_other_names(now)))
-            }
+        if let Some(assumed) = self.assumed.get(&self.root, path) {
+            return Ok(assumed.stat);
         }
+        let now = self.root.stat(path)?;
+        Ok(now.map(|now| self.assumed.with_other_names(now)))
     }
 }

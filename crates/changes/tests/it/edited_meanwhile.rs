@@ -1,5 +1,5 @@
-//! A user edits files while an undo, a redo or a commit runs. No edit is lost, whether the operation
-//! completes or is rolled back.
+//! A user edits files while an undo, a redo or a commit runs. No edit is lost, whether the
+//! operation completes or is rolled back.
 
 use crate::crash::acting_at;
 use crate::support::{SESSION, TestTree, traced};
@@ -29,11 +29,11 @@ fn editing(tree: &TestTree, operations: usize, script: &'static str, fails: bool
 }
 
 fn conflicts(error: ChangesError) -> Vec<String> {
-    let ChangesError::Conflict { conflicts, .. } = error else {
-        panic!("{error}");
+    let conflicts = match error {
+        ChangesError::Conflict { conflicts, .. } => conflicts,
+        other => vec![FileName::new(other.to_string())],
     };
-    let names = conflicts.into_iter().map(|FileName { path, .. }| path);
-    names.collect()
+    conflicts.into_iter().map(|name| name.path).collect()
 }
 
 #[test]

@@ -5,7 +5,6 @@
 use crate::support::{Home, Run};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 /// Every kind of file: the agent, a file of its settings, and realistic contents.
 const FILES: [(&str, &str, &str); 11] = [
@@ -120,7 +119,7 @@ fn links_stay_while_a_running_process_names_them() {
     let run = setup(&home, &["--agent", "claude-code=shell", "--yes"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let directory = home.path().join(".local/share/agent-bash/links");
-    let mut user = Command::new("sleep");
+    let mut user = home.program("sleep");
     user.arg("600").env("SHELL", directory.join("bash"));
     let mut user = user.spawn().expect("sleep");
     let undone = setup(&home, &["--undo", "--yes"]);

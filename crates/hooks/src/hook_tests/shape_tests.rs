@@ -62,10 +62,6 @@ fn any_tool_with_a_script_is_checked() {
         ),
         (
             "run_commands",
-            json!({"commands": "[\"ls\", \"git push -f\"]"}),
-        ),
-        (
-            "run_commands",
             json!({"commands": "\n[\"ls\", \"git push -f\"]"}),
         ),
         (

@@ -184,9 +184,12 @@ impl ChangeSets {
             text.push_str("\nskipped: ");
             text.push_str(why);
         }
-        text.extend(changes.iter().map(|set| match redo {
-            true => self.protected_line(set.id, set),
-            false => self.protected_line_of_undo(set),
+        text.extend(changes.iter().map(|set| {
+            if redo {
+                self.protected_line(set.id, set)
+            } else {
+                self.protected_line_of_undo(set)
+            }
         }));
         ChangesGroupDone {
             turn_name: plan.turn_name,
