@@ -7,10 +7,10 @@ mod attributions;
 mod conflicts;
 mod read_only;
 
-use self::attributions::ExpectedFiles;
 use crate::assumed_files::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
+use crate::expected_files::ExpectedFiles;
 use crate::file_stat::{FileStat, mode};
 use crate::git_index;
 use crate::journal::{Journal, Status};

@@ -21,6 +21,7 @@ mod codec;
 mod contents;
 mod diff;
 mod error;
+mod expected_files;
 mod file_comparison;
 mod file_stat;
 mod further_names;

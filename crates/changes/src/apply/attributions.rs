@@ -1,6 +1,7 @@
 //! Sets the attributes that a plan lists, after its renames.
 
 use super::{ApplyDirectories, set_attributes};
+use crate::expected_files::ExpectedFiles;
 use crate::file_stat::FileStat;
 use crate::plan::{ApplyPlan, Attribution};
 use rustix::fs::FileType;
@@ -8,47 +9,6 @@ use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
-
-/// Tells the files that a plan has made or left from files that another process has changed since.
-pub(super) struct ExpectedFiles<'a> {
-    attributions: HashMap<&'a [u8], &'a Attribution>,
-}
-
-impl<'a> ExpectedFiles<'a> {
-    pub(super) fn of(plan: &'a ApplyPlan) -> Self {
-        let attributions = plan.attributions.iter();
-        Self {
-            attributions: attributions.map(|it| (&it.path[..], it)).collect(),
-        }
-    }
-
-    /// True if `now` is the `known` file of this path, with its attributes or those that the plan
-    /// sets.
-    pub(super) fn is_still(&self, path: &[u8], known: &FileStat, now: &FileStat) -> bool {
-        let has_content = known.ino == now.ino && (now.is_dir() || known.size == now.size);
-        known.is_same_content(now)
-            || has_content
-                && self
-                    .attributions
-                    .get(path)
-                    .is_some_and(|it| it.may_have_led_to(now, known))
-    }
-
-    /// Returns `now` if it is still the `known` file; else the known file, so that a later undo or
-    /// redo finds the change of the other process.
-    pub(super) fn or_known(
-        &self,
-        path: &[u8],
-        known: Option<FileStat>,
-        now: Option<FileStat>,
-    ) -> Option<FileStat> {
-        match (known, now) {
-            (Some(known), Some(now)) if self.is_still(path, &known, &now) => Some(now),
-            (Some(known), _) => Some(known),
-            (None, now) => now,
-        }
-    }
-}
 
 impl ApplyDirectories<'_> {
     /// Sets the attributes that a file has after the change, or, without `set_after`, before it.

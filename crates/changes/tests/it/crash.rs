@@ -3,7 +3,7 @@
 
 mod redo_or_begin;
 
-use crate::support::{SESSION, TestTree, Tree, difference, traced};
+use crate::support::{SESSION, TestTree, Tree, difference};
 use agent_bash_changes::{ChangesError, ChangesScope, Precautions, Step, Steps, Store};
 use agent_bash_core::changes::{ChangesId, ChangesState, Undoable};
 use std::io;
@@ -596,63 +596,4 @@ fn full(dir: &Path) {
     assert_eq!(tree.text("f300").as_deref(), Some("300\n"));
     tree.undo(held.id);
     assert_eq!(difference(&before, &tree.files()), "");
-}
-
-#[test]
-fn undo_of_a_rename_works_after_one_that_failed_before_its_journal() {
-    for since in ["true", "echo more >>e/b"] {
-        let tree = TestTree::new("mkdir d; echo one >d/a; echo two >d/b");
-        let changes = traced(&tree, &["+d +e: mv d e"]);
-        let fails = acting_at(|_, step| match step {
-            // The slots are links to files of the tree: their inodes have newer times now.
-            Step::Checked => Err(io::Error::other("ended here")),
-            _ => Ok(()),
-        });
-        let failing = tree.store().with_steps(fails, Precautions::default());
-        failing.undo(SESSION, changes.id, &[], false).unwrap_err();
-        drop(failing);
-        assert!(tree.root.join("e/a").exists());
-        tree.sh(since);
-        match tree.store().undo(SESSION, changes.id, &[], false) {
-            Ok(_) => {
-                assert_eq!(tree.text("d/b").as_deref(), Some("two\n"));
-                assert!(!tree.root.join("e").exists(), "{since}");
-                assert_eq!(since, "true");
-            }
-            // Control: a file that was changed since is a conflict.
-            Err(error) => {
-                assert!(matches!(error, ChangesError::Conflict { .. }), "{error}");
-                assert_eq!(since, "echo more >>e/b");
-            }
-        }
-    }
-}
-
-#[test]
-fn recovery_leaves_the_attributes_of_files_that_were_changed_since() {
-    let changed = "rm p; echo mine >p; chmod 640 p; touch -d 2022-02-02 p";
-    for (since, mode) in [("true", "644"), (changed, "640"), ("chmod 604 p", "604")] {
-        let mut killed = 0;
-        for at in 0.. {
-            let tree = TestTree::new("echo p >p; echo a >a; chmod 644 p; touch -d 2001-01-01 p");
-            let call = traced(&tree, &["@p: chmod 611 p", "~a: echo more >>a"]);
-            if !kill(&tree, "undo", at, None) {
-                break;
-            }
-            killed += 1;
-            tree.sh(since);
-            let stat = |tree: &TestTree| tree.files()[std::ffi::OsStr::new("p")].clone();
-            let before = stat(&tree);
-            drop(tree.store());
-            if since == "true" && stat(&tree) == before && before.mode & 0o777 == 0o611 {
-                tree.undo(call.id);
-            }
-            let after = stat(&tree);
-            assert_eq!(format!("{:o}", after.mode & 0o777), mode, "{since}: {at}");
-            if since == changed {
-                assert_eq!(after, before, "{at}");
-            }
-        }
-        assert!(killed > 3, "{killed}");
-    }
 }

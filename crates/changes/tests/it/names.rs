@@ -353,7 +353,7 @@ fn undo_of_one_name_restores_the_attributes_of_all_names() {
 
 /// A call changes a file with two names, and a later one removes one of them.
 #[test]
-fn undo_accepts_file_whose_other_name_was_removed_and_restored() {
+fn undo_accepts_file_with_another_name_that_was_removed_and_restored() {
     let removals: [fn(&TestTree) -> ChangesId; 2] = [
         |tree| traced(tree, &["+b: rm b"]).id,
         |tree| tree.make("rm b"),

@@ -21,14 +21,14 @@ pub(crate) enum LinkRemoval {
     Nothing,
     /// The links are removed, or the user or `--dry-run` has decided otherwise.
     Done,
-    /// They stay, because a running agent may use them.
+    /// The links stay, because a running agent may use them.
     InUse,
 }
 
 /// Removes the links after confirmation.
 ///
-/// They stay if the settings of an agent name them, or if a running agent may use them: each of its
-/// commands would fail. The settings of projects are not known.
+/// The links stay if the settings of an agent name them, or if a running agent may use them: each
+/// of its commands would fail. The settings of projects are not known.
 pub(crate) fn remove_links(args: &SetupArgs, start: &StartContext) -> anyhow::Result<LinkRemoval> {
     let Some(directory) = link_directory(&start.host) else {
         return Ok(LinkRemoval::Nothing);
