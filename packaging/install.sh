@@ -10,8 +10,9 @@ repository=https://example.invalid/agent-bash
 version=${AGENT_BASH_VERSION:-0.1.0}
 url=${AGENT_BASH_URL:-$repository/releases/download/v$version}
 
+action=installed
 fail() {
-    printf 'agent-bash is not installed: %s\n' "$1" >&2
+    printf 'agent-bash is not %s: %s\n' "$action" "$1" >&2
     exit 1
 }
 
@@ -92,6 +93,7 @@ install_program() {
 }
 
 uninstall_program() {
+    action=removed
     [ -e "$program" ] || fail "$program does not exist"
     # Every command of an agent that still starts the program would fail.
     "$program" setup --undo --yes < /dev/null ||
