@@ -96,8 +96,12 @@ uninstall_program() {
     action=removed
     [ -e "$program" ] || fail "$program does not exist"
     # Every command of an agent that still starts the program would fail.
-    "$program" setup --undo --yes < /dev/null ||
-        fail "$program stays, because agents may still start it; mend the above, and repeat this"
+    if "$program" --version > /dev/null 2>&1; then
+        "$program" setup --undo --yes < /dev/null ||
+            fail "$program stays, because agents may still start it; end the agent named above, or mend what is named, and repeat this"
+    else
+        printf 'It does not start, so the settings of agents were not restored.\n'
+    fi
     rm -f "$program"
     printf '%s is removed.\n' "$program"
     state=${XDG_STATE_HOME:-$HOME/.local/state}/agent-bash

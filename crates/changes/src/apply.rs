@@ -123,25 +123,30 @@ impl ApplyDirectories<'_> {
     /// because a rollback changed them.
     pub(crate) fn not_as_before(&mut self, plan: &ApplyPlan) -> Vec<Vec<u8>> {
         let taken: HashSet<&Path> = removals(plan).map(PlannedOp::path).collect();
-        let mut is_as_before =
-            |path: &Path, expected: &Option<FileStat>| match (expected, self.current_stat(path)) {
-                (Some(expected), Ok(Some(now))) => expected.is_same_content(&now),
-                (None, Ok(None)) => true,
-                _ => false,
-            };
         let mut changed = Vec::new();
         for op in &plan.ops {
             let is_replacement = op.act == SlotRename::Put && taken.contains(op.path());
-            if !is_replacement && !is_as_before(op.path(), &op.current) {
+            let is_as_before = is_replacement
+                || self.is_as_before(op.path(), op.current.as_ref())
+                || self.has_same_digest(op);
+            if !is_as_before {
                 changed.push(op.path.clone());
             }
         }
         for it in &plan.attributions {
-            if it.current.is_some() && !is_as_before(it.path(), &it.current) {
+            if it.current.is_some() && !self.is_as_before(it.path(), it.current.as_ref()) {
                 changed.push(it.path.clone());
             }
         }
         changed
+    }
+
+    fn is_as_before(&mut self, path: &Path, expected: Option<&FileStat>) -> bool {
+        match (expected, self.current_stat(path)) {
+            (Some(expected), Ok(Some(now))) => expected.is_same_content(&now),
+            (None, Ok(None)) => true,
+            _ => false,
+        }
     }
 
     fn apply(&mut self, plan: &ApplyPlan) -> Result<(), ApplyFailure> {

@@ -45,3 +45,68 @@ impl<'a> ExpectedFiles<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::FileAttributes;
+
+    fn stat(mode: u32, ino: u64, mtime: i64) -> FileStat {
+        FileStat {
+            ino,
+            mode,
+            uid: 7,
+            gid: 7,
+            links: 1,
+            size: 3,
+            device: 0,
+            mtime: (mtime, 0),
+            ctime: (9, 9),
+        }
+    }
+
+    #[test]
+    fn file_is_known_with_attributes_from_before_or_after_and_no_others() {
+        const DIRECTORY: u32 = 0o040_000;
+        const FILE: u32 = 0o100_000;
+        for (known, now, expected) in [
+            (stat(FILE | 0o600, 1, 5), stat(FILE | 0o600, 1, 5), true),
+            // Set in part, or as a whole.
+            (stat(FILE | 0o600, 1, 5), stat(FILE | 0o640, 1, 5), true),
+            (stat(FILE | 0o600, 1, 5), stat(FILE | 0o640, 1, 6), true),
+            (stat(FILE | 0o600, 1, 5), stat(FILE | 0o604, 1, 5), false),
+            (stat(FILE | 0o600, 1, 5), stat(FILE | 0o600, 1, 8), false),
+            (stat(FILE | 0o600, 1, 5), stat(FILE | 0o600, 2, 5), false),
+            // A directory may have been made writable, and has another time.
+            (
+                stat(DIRECTORY | 0o500, 1, 5),
+                stat(DIRECTORY | 0o700, 1, 8),
+                true,
+            ),
+            (
+                stat(DIRECTORY | 0o500, 1, 5),
+                stat(DIRECTORY | 0o777, 1, 8),
+                false,
+            ),
+            (stat(FILE | 0o500, 1, 5), stat(FILE | 0o700, 1, 5), false),
+        ] {
+            let attributes = |permissions, mtime| {
+                let attributes =
+                    FileAttributes::new(&stat(FILE | permissions, 1, mtime), Vec::new());
+                Some(attributes)
+            };
+            let attribution = Attribution {
+                path: b"a".to_vec(),
+                current: Some(known),
+                before: attributes(known.permissions(), 5),
+                after: attributes(0o640, 6),
+            };
+            let plan = ApplyPlan {
+                attributions: vec![attribution],
+                ..ApplyPlan::default()
+            };
+            let is_still = ExpectedFiles::of(&plan).is_still(b"a", &known, &now);
+            assert_eq!(is_still, expected, "{known:?} {now:?}");
+        }
+    }
+}

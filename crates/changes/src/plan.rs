@@ -157,7 +157,14 @@ impl Attribution {
         let ends = [&self.before, &self.after].into_iter().flatten();
         let ends = ends.map(|it| (it.permissions, it.uid, it.gid, it.mtime));
         let states: Vec<_> = former.into_iter().chain(ends).collect();
-        let mut permitted = states.iter().map(|it| permissions(it.0));
+        // A directory is made writable for the renames in it.
+        let mut permitted = states.iter().flat_map(|it| {
+            let writable = now.is_dir().then_some(it.0 | 0o700);
+            [Some(it.0), writable]
+                .into_iter()
+                .flatten()
+                .map(permissions)
+        });
         let has_time = || states.iter().any(|it| it.3 == now.mtime);
         permitted.any(|it| it == permissions(now.permissions()))
             && states.iter().any(|it| (it.1, it.2) == (now.uid, now.gid))

@@ -117,11 +117,13 @@ impl Store {
             }
         } else {
             // The rollback changed times of inodes. A new mark prevents that these times are a
-            // conflict at the next attempt. Changes of other processes before the new mark are
-            // detected here, and remain conflicts.
+            // conflict at the next attempt. Changes of other processes before the new mark remain
+            // conflicts, also if this process is killed here.
+            let failed = || ChangesError::io("writing", set.dir().to_owned());
+            add_conflicts(&set, applying.not_as_before(&plan)).map_err(failed())?;
             set.mark()?;
-            add_conflicts(&set, applying.not_as_before(&plan))
-                .map_err(ChangesError::io("writing", set.dir()))?;
+            let failed = || ChangesError::io("writing", set.dir().to_owned());
+            add_conflicts(&set, applying.not_as_before(&plan)).map_err(failed())?;
         }
         if set.unfinished_journal()?.is_none() {
             set.unregister();

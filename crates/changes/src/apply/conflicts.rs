@@ -53,7 +53,7 @@ impl ApplyDirectories<'_> {
                 (None, Some(_)) => op.act == SlotRename::Put && taken.contains(path),
                 _ => false,
             };
-            if !is_expected_now {
+            if !is_expected_now || self.was_written_in_slot(op) {
                 found.push(op.path.clone());
             } else if op.act == SlotRename::Take && now.is_some_and(|now| now.is_dir()) {
                 found.extend(self.unplanned_entries(path, &taken)?);
@@ -74,6 +74,15 @@ impl ApplyDirectories<'_> {
         found.sort();
         found.dedup();
         Ok(found)
+    }
+
+    /// True if the file in the slot was changed by another of its names.
+    fn was_written_in_slot(&mut self, op: &PlannedOp) -> bool {
+        let Some(planned) = op.in_slot.filter(|file| file.is_file()) else {
+            return false;
+        };
+        let in_slot = self.slots.stat(op.slot()).ok().flatten();
+        in_slot.is_some_and(|now| now.ino == planned.ino && !planned.is_same_content(&now))
     }
 
     /// Returns the entries of a directory that the plan does not remove, although it removes the

@@ -402,3 +402,20 @@ fn removed_name_is_restored_by_a_copy_of_a_restored_name() {
     tree.undo(first);
     in_order::same(&tree, &before, "undone again");
 }
+
+/// A trial removes a name of a file, and a later call writes to the file.
+#[test]
+fn committed_removal_of_a_name_is_not_undone_with_contents_of_a_later_call() {
+    for (later, is_undone) in [("echo 4 >>b", false), ("true", true)] {
+        let tree = TestTree::new("mkdir d; echo b >b; ln b d/b");
+        let first = tree.make("rm d/b");
+        let second = traced(&tree, &[&format!("~b: {later}")]).id;
+        if !is_undone {
+            tree.undo(second);
+        }
+        let undone = tree.store().undo(SESSION, first, &[], false);
+        assert_eq!(undone.is_ok(), is_undone, "{later}: {undone:?}");
+        let restored = tree.text("d/b");
+        assert_eq!(restored.as_deref(), is_undone.then_some("b\n"), "{later}");
+    }
+}

@@ -175,7 +175,11 @@ impl StoredChanges<'_> {
         let ChangesRefused::Conflict(conflict) = refused else {
             let mut text = format!("agent-bash: {refused}");
             if let ChangesRefused::Set(ChangesError::Unknown { .. }) = refused {
-                text.push_str(&self.other_sessions_text(now()));
+                let others = self.other_sessions_text(now());
+                text.push_str(match &*others {
+                    "" => "; `agent-bash log --list` names the sessions, and --state chooses one",
+                    others => others,
+                });
             }
             output::say(&text);
             return Ok(());

@@ -142,7 +142,7 @@ fn missing_change_sets_are_reported() {
     let unknown = home.run(&["changes", "undo", "7"]);
     assert_eq!(unknown.code, Some(1));
     assert!(
-        unknown.stderr.contains("changes 7 do not exist"),
+        unknown.stderr.contains("changes 7 do not exist") && unknown.stderr.contains("log --list"),
         "{}",
         unknown.stderr
     );

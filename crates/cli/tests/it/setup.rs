@@ -4,7 +4,7 @@
 
 use crate::support::{Home, Run};
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 /// Every kind of file: the agent, a file of its settings, and realistic contents.
 const FILES: [(&str, &str, &str); 11] = [
@@ -135,6 +135,20 @@ fn links_stay_while_a_running_process_names_them() {
     let again = setup(&home, &["--undo", "--yes"]);
     assert!(again.stdout.contains("removed "), "{}", again.stdout);
     assert!(!other.join("share").exists() && other.exists());
+}
+
+#[test]
+fn undo_leaves_the_directories_that_a_link_leads_to() {
+    let home = home();
+    let target = home.path().join("dotfiles/cursor");
+    fs::create_dir_all(&target).expect("a directory");
+    fs::set_permissions(&target, Permissions::from_mode(0o700)).expect("a mode");
+    symlink(&target, home.path().join(".cursor")).expect("a link");
+    let run = setup(&home, &["--agent", "cursor=mcp,hook", "--yes"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(target.join("mcp.json").exists());
+    assert_eq!(setup(&home, &["--undo", "--yes"]).code, Some(0));
+    assert_eq!(fs::read_dir(&target).expect("it stays").count(), 0);
 }
 
 #[test]

@@ -16,6 +16,8 @@ const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 pub(crate) struct SettingsFile {
     /// The file's path, with symbolic links resolved.
     path: PathBuf,
+    /// True if a link leads to the file or to a directory above it.
+    is_linked: bool,
     text: Option<String>,
 }
 
@@ -37,6 +39,7 @@ impl SettingsFile {
         let text =
             read(&resolved).with_context(|| format!("cannot read {}", resolved.display()))?;
         Ok(Self {
+            is_linked: resolved != path,
             path: resolved,
             text,
         })
@@ -62,7 +65,10 @@ impl SettingsFile {
         let Some(text) = text else {
             self.check_unchanged()?;
             fs::remove_file(&self.path).with_context(context)?;
-            remove_made_directories(dir, start);
+            // The user has made the directories that a link leads to.
+            if !self.is_linked {
+                remove_made_directories(dir, start);
+            }
             return Ok(());
         };
         make_directories(dir).with_context(context)?;

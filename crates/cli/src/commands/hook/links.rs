@@ -14,6 +14,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// Programs that run an agent's script, which is their first argument.
+const INTERPRETERS: [&[u8]; 4] = [b"bun", b"deno", b"node", b"python3"];
+
 /// The end of [`remove_links`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkRemoval {
@@ -99,11 +102,14 @@ fn running_user(directory: &Path, start: &StartContext) -> Option<String> {
         let (_, name) = ProcessInfo::read_with_name(pid)?;
         let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
         let arguments = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        // An interpreter's first argument is the agent's program.
-        let words = arguments.split(|byte| *byte == 0).take(2);
-        let mut names = words.filter_map(|word| word.rsplit(|byte| *byte == b'/').next());
-        let is_agent =
-            programs.contains(&name.as_bytes()) || names.any(|it| programs.contains(&it));
+        let mut words = arguments.split(|byte| *byte == 0).map(|word| {
+            let file_name = word.rsplit(|byte| *byte == b'/').next();
+            file_name.unwrap_or_default()
+        });
+        let first = words.next().unwrap_or_default();
+        let script = words.next().filter(|_| INTERPRETERS.contains(&first));
+        let mut names = [Some(name.as_bytes()), Some(first), script].into_iter();
+        let is_agent = names.any(|name| name.is_some_and(|name| programs.contains(&name)));
         let has_home = || environment.split(|byte| *byte == 0).any(|it| it == home);
         let names_links = || contains(&environment, directory.as_os_str().as_bytes());
         (is_agent && has_home() || names_links()).then(|| format!("{name} (process {pid})"))
