@@ -2,7 +2,7 @@
 # git 2.47.3: after a conflict, `git rebase --continue` deletes lines of the commit's message.
 #
 # Expected: a rebase keeps messages, as it does without a conflict. Seen: `--continue` starts the
-# editor, and whatever the editor does, lines that begin with "#" are deleted afterwards as comments.
+# editor, and after the editor, lines that begin with "#" are deleted as comments.
 # With `GIT_EDITOR=true`, as scripts and agents continue, a message in Markdown silently loses its
 # headings, and a message that is only "#12 Fix" is empty, which stops the rebase. `git cherry-pick
 # --continue` does the same.
