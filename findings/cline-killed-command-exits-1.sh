@@ -2,8 +2,8 @@
 # Cline 3.0.65 (npm): a command that a signal ended "exited with code 1" for the model.
 #
 # Expected: 137 after SIGKILL and 143 after SIGTERM, as from a shell, or the signal's name: a
-# command that was killed for its memory is something else than a failed test. Seen: code 1 for each signal,
-# with no other word. If the killed program is not the last one of the command, bash reports 137, so
+# command that was killed for its memory is something else than a failed test. Seen: code 1 for each
+# signal, with no other word. If the killed program is not the last one of the command, bash reports 137, so
 # the model reads both codes for the same event.
 #
 # For agent-bash: the result names the signal.
