@@ -134,7 +134,8 @@ impl ApplyDirectories<'_> {
             }
         }
         for it in &plan.attributions {
-            if it.current.is_some() && !self.is_as_before(it.path(), it.current.as_ref()) {
+            let is_changed = it.current.is_some() && !it.changes_only_times();
+            if is_changed && !self.is_as_before(it.path(), it.current.as_ref()) {
                 changed.push(it.path.clone());
             }
         }
@@ -280,12 +281,8 @@ impl ApplyDirectories<'_> {
         }
         self.perform(&inverse)?;
         let took_directory = op.in_slot.is_some_and(|stat| stat.is_dir());
-        let has_entries = |slots: &mut RootedDir| {
-            let names = slots.names(op.slot());
-            names.is_ok_and(|names| !names.is_empty())
-        };
-        if took_directory && has_entries(&mut self.slots) {
-            // Another process has created a file in the directory.
+        if took_directory && !self.slots.names(op.slot()).is_ok_and(|it| it.is_empty()) {
+            // Another process has created a file in the directory, or nobody can tell.
             self.perform(op)?;
             return Err(Errno::NOTEMPTY);
         }

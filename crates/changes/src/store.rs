@@ -57,7 +57,7 @@ fn with_sandbox_hint(error: io::Error) -> io::Error {
         Some(Errno::ACCESS | Errno::ROFS) => io::Error::new(
             error.kind(),
             format!(
-                "{error}; a sandboxed call has no access to changes, so use them outside of the sandbox"
+                "{error}; a sandboxed call has no access to changes: in one, use them outside of the sandbox"
             ),
         ),
         _ => error,

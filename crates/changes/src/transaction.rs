@@ -119,11 +119,14 @@ impl Store {
             // The rollback changed times of inodes. A new mark prevents that these times are a
             // conflict at the next attempt. Changes of other processes before the new mark remain
             // conflicts, also if this process is killed here.
-            let failed = || ChangesError::io("writing", set.dir().to_owned());
-            add_conflicts(&set, applying.not_as_before(&plan)).map_err(failed())?;
-            set.mark()?;
-            let failed = || ChangesError::io("writing", set.dir().to_owned());
-            add_conflicts(&set, applying.not_as_before(&plan)).map_err(failed())?;
+            let mark = set.mark;
+            let is_marked = add_conflicts(&set, applying.not_as_before(&plan)).is_ok()
+                && set.mark().is_ok()
+                && add_conflicts(&set, applying.not_as_before(&plan)).is_ok();
+            if !is_marked {
+                set.mark = mark;
+                let _ = set.set_state(SetState::Held);
+            }
         }
         if set.unfinished_journal()?.is_none() {
             set.unregister();

@@ -46,8 +46,8 @@ impl ApplyDirectories<'_> {
     }
 }
 
-/// Makes all directories above `path` readable and writable for this user. The plan restores their
-/// permissions at the end.
+/// Makes the directory of `path` readable and writable for this user, and the directories above it
+/// searchable. The plan restores the permissions of those whose entries it changes.
 fn make_writable(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();
@@ -55,10 +55,12 @@ fn make_writable(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
         .into_iter()
         .filter(|path| !path.as_os_str().is_empty())
     {
+        let is_parent = path.parent() == Some(directory);
+        let needed = if is_parent { 0o700 } else { 0o100 };
         let (parent, name) = tree.parent(directory)?;
         if let Some(stat) = FileStat::at(parent, name)?
             && stat.is_dir()
-            && stat.permissions() & 0o700 != 0o700
+            && stat.permissions() & needed != needed
         {
             let mode = mode(stat.permissions() | 0o700);
             chmod(parent, name, stat.ino, mode)?;

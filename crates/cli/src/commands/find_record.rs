@@ -84,7 +84,7 @@ pub(crate) fn session(
         match last_of_project(found.iter(), |named| &named.recording, start) {
             Some(named) => last = named.name.clone(),
             None => output::say(&format!(
-                "[Nothing is recorded in this project. This is the last record, of another one: {}. \
+                "[This project has no record. This is the last one of another project, session {}. \
                  Its changes: agent-bash changes list --state {0}]",
                 last.session
             )),

@@ -123,9 +123,9 @@ fn log_without_a_name_prefers_this_project() {
     ] {
         let log = home.run_in(directory, &["log"]);
         assert!(log.stdout.contains(expected), "{directory}: {}", log.stdout);
-        let says_so = log
-            .stderr
-            .contains("This is the last record, of another one: other.");
+        let says_so = log.stderr.contains(
+            "This project has no record. This is the last one of another project, session other.",
+        );
         assert_eq!(says_so, is_elsewhere, "{directory}: {}", log.stderr);
         assert_eq!(home.run_in(directory, &["log", "cli"]).stderr, "");
     }

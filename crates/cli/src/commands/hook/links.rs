@@ -107,7 +107,8 @@ fn running_user(directory: &Path, start: &StartContext) -> Option<String> {
             file_name.unwrap_or_default()
         });
         let first = words.next().unwrap_or_default();
-        let script = words.next().filter(|_| INTERPRETERS.contains(&first));
+        let script = words.find(|word| !word.starts_with(b"-"));
+        let script = script.filter(|_| INTERPRETERS.contains(&first));
         let mut names = [Some(name.as_bytes()), Some(first), script].into_iter();
         let is_agent = names.any(|name| name.is_some_and(|name| programs.contains(&name)));
         let has_home = || environment.split(|byte| *byte == 0).any(|it| it == home);
