@@ -17,6 +17,12 @@ await_text() {
     test -s "$1"
 }
 
+# The same until one of two files has a text.
+await_any() {
+    local left=2000
+    until test -s "$1" || test -s "$2" || test $((left--)) = 0; do sleep 0.02; done
+}
+
 # Until the last process in the background has written to FILE, or has ended.
 await_start() { until test -s "$1" || ! kill -0 $! 2> /dev/null; do sleep 0.02; done; }
 
