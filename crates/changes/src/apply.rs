@@ -282,7 +282,7 @@ impl ApplyDirectories<'_> {
         self.perform(&inverse)?;
         let took_directory = op.in_slot.is_some_and(|stat| stat.is_dir());
         if took_directory && !self.slots.names(op.slot()).is_ok_and(|it| it.is_empty()) {
-            // Another process has created a file in the directory, or nobody can tell.
+            // Another process has created a file in the directory, or the directory is unreadable.
             self.perform(op)?;
             return Err(Errno::NOTEMPTY);
         }

@@ -47,7 +47,7 @@ impl ApplyDirectories<'_> {
 }
 
 /// Makes the directory of `path` readable and writable for this user, and the directories above it
-/// searchable. The plan restores the permissions of those whose entries it changes.
+/// searchable. The plan restores the permissions of directories with changed entries.
 fn make_writable(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();
