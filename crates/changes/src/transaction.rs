@@ -405,9 +405,12 @@ impl ApplyDirectories<'_> {
     /// Updates the expected files of a plan: a slot that is a link to a file of the tree has
     /// changed the times of its inode. The slot may be of an earlier attempt that was killed.
     pub(crate) fn refresh_stats(&mut self, plan: &mut ApplyPlan) {
+        let of_ops = plan.ops.iter().filter_map(|op| op.current);
+        let of_attributions = plan.attributions.iter().filter_map(|it| it.current);
+        let in_tree: HashSet<u64> = of_ops.chain(of_attributions).map(|it| it.ino).collect();
         let mut slots = HashSet::new();
         for op in &plan.ops {
-            if let Some(planned) = op.in_slot
+            if let Some(planned) = op.in_slot.filter(|it| in_tree.contains(&it.ino))
                 && let Ok(Some(in_slot)) = self.slots.stat(op.slot())
                 && planned.is_same_content(&in_slot)
             {

@@ -78,7 +78,8 @@ impl ApplyDirectories<'_> {
 
     /// True if the file in the slot was changed by another of its names.
     fn was_written_in_slot(&mut self, op: &PlannedOp) -> bool {
-        let Some(planned) = op.in_slot.filter(FileStat::is_file) else {
+        let has_names = |file: &FileStat| file.is_file() && file.links > 1;
+        let Some(planned) = op.in_slot.filter(has_names) else {
             return false;
         };
         let in_slot = self.slots.stat(op.slot()).ok().flatten();
