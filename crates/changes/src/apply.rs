@@ -92,14 +92,14 @@ impl ApplyDirectories<'_> {
         // A failed write of the journal must not leave the tree half changed.
         let _ = journal.write_status(Status::RollingBack);
         let not_reverted = self.roll_back(&plan);
-        let _ = journal.record_rolled_back(self.with_current_stats(plan, not_reverted));
+        let _ = journal.record_rolled_back(self.with_current_stats(&plan, not_reverted));
     }
 
     /// Returns a rolled-back plan with the files as they are now, since the rollback changed times
     /// of inodes.
-    fn with_current_stats(&mut self, mut plan: ApplyPlan, not_reverted: Vec<Vec<u8>>) -> ApplyPlan {
-        let planned = plan.clone();
-        let expected = ExpectedFiles::of(&planned);
+    fn with_current_stats(&mut self, planned: &ApplyPlan, not_reverted: Vec<Vec<u8>>) -> ApplyPlan {
+        let mut plan = planned.clone();
+        let expected = ExpectedFiles::of(planned);
         let stays: HashSet<&[u8]> = not_reverted.iter().map(Vec::as_slice).collect();
         plan.ops
             .retain(|op| op.act != SlotRename::Put && !stays.contains(&op.path[..]));
@@ -109,11 +109,7 @@ impl ApplyDirectories<'_> {
         }
         for it in &mut plan.attributions {
             let now = self.current_stat(it.path()).ok().flatten();
-            it.current = if it.has_only_set_time(it.before.as_ref(), now) {
-                now
-            } else {
-                expected.or_known(&it.path, it.current, now)
-            };
+            it.current = expected.with_set(it, it.before.as_ref(), it.current, now);
         }
         plan.skipped = not_reverted;
         plan
@@ -143,11 +139,8 @@ impl ApplyDirectories<'_> {
     }
 
     fn is_as_before(&mut self, path: &Path, expected: Option<&FileStat>) -> bool {
-        match (expected, self.current_stat(path)) {
-            (Some(expected), Ok(Some(now))) => expected.is_same_content(&now),
-            (None, Ok(None)) => true,
-            _ => false,
-        }
+        let now = self.current_stat(path);
+        now.is_ok_and(|now| FileStat::are_same(expected, now.as_ref()))
     }
 
     fn apply(&mut self, plan: &ApplyPlan) -> Result<(), ApplyFailure> {
@@ -331,11 +324,7 @@ impl ApplyDirectories<'_> {
 
     fn complete_op(&mut self, op: &PlannedOp, expected: &ExpectedFiles<'_>) -> Result<bool, Errno> {
         let now = self.root.stat(op.path())?;
-        let is_expected_now = match (&op.current, &now) {
-            (Some(expected), Some(now)) => expected.is_same_content(now),
-            (None, None) => true,
-            _ => false,
-        };
+        let is_expected_now = FileStat::are_same(op.current.as_ref(), now.as_ref());
         if !is_expected_now && !self.has_same_digest(op) {
             return Ok(false);
         }
@@ -383,11 +372,7 @@ impl ApplyDirectories<'_> {
             let now = self.current_stat(attribution.path())?;
             let known = put.get(&attribution.path[..]).copied();
             let known = known.or(attribution.current).filter(|_| now.is_some());
-            let current = if attribution.has_only_set_time(attribution.after.as_ref(), now) {
-                now
-            } else {
-                expected.or_known(&attribution.path, known, now)
-            };
+            let current = expected.with_set(attribution, attribution.after.as_ref(), known, now);
             inverse_plan.attributions.push(Attribution {
                 path: attribution.path.clone(),
                 current,

@@ -2,7 +2,7 @@
 //! result of the plan.
 
 use crate::file_stat::FileStat;
-use crate::plan::{ApplyPlan, Attribution};
+use crate::plan::{ApplyPlan, Attribution, FileAttributes};
 use std::collections::HashMap;
 
 /// Tells the files that a plan has made or left from files that another process has changed since.
@@ -27,7 +27,7 @@ impl<'a> ExpectedFiles<'a> {
                 && self
                     .attributions
                     .get(path)
-                    .is_some_and(|it| it.may_have_led_to(now, known))
+                    .is_some_and(|it| it.may_have_led_to(known, now))
     }
 
     /// Returns `now` if it is still the `known` file; else the known file, so that a later undo or
@@ -44,12 +44,29 @@ impl<'a> ExpectedFiles<'a> {
             (None, now) => now,
         }
     }
+
+    /// Returns the same for a file with attributes that the plan has `set`. If only the time was to
+    /// change, any file with that time is the result: another file at this path is no conflict, so
+    /// that the plan may not know the file.
+    pub(crate) fn with_set(
+        &self,
+        attribution: &Attribution,
+        set: Option<&FileAttributes>,
+        known: Option<FileStat>,
+        now: Option<FileStat>,
+    ) -> Option<FileStat> {
+        let has_time = set.zip(now).is_none_or(|(set, now)| set.mtime == now.mtime);
+        if has_time && attribution.changes_only_times() {
+            now
+        } else {
+            self.or_known(&attribution.path, known, now)
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::FileAttributes;
 
     fn stat(mode: u32, ino: u64, mtime: i64) -> FileStat {
         FileStat {

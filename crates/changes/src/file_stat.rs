@@ -136,4 +136,13 @@ impl FileStat {
             // Size and times of a directory change with its entries.
             && (self.is_dir() || (self.size == now.size && self.mtime == now.mtime))
     }
+
+    /// True if both files are missing, or have the [same content](Self::is_same_content).
+    pub(crate) fn are_same(expected: Option<&Self>, now: Option<&Self>) -> bool {
+        match (expected, now) {
+            (Some(expected), Some(now)) => expected.is_same_content(now),
+            (None, None) => true,
+            _ => false,
+        }
+    }
 }

@@ -150,7 +150,7 @@ impl Attribution {
     /// True if a file with the `former` attributes may have the attributes `now` because these were
     /// set, perhaps in part. The time of a directory is ignored, because it changes with the
     /// entries.
-    pub(crate) fn may_have_led_to(&self, now: &FileStat, former: &FileStat) -> bool {
+    pub(crate) fn may_have_led_to(&self, former: &FileStat, now: &FileStat) -> bool {
         // A change of owner clears set-id bits.
         let permissions = |permissions: u32| permissions & 0o1777;
         let former = [(former.permissions(), former.uid, former.gid, former.mtime)];
@@ -169,17 +169,6 @@ impl Attribution {
         permitted.any(|it| it == permissions(now.permissions()))
             && states.iter().any(|it| (it.1, it.2) == (now.uid, now.gid))
             && (now.is_dir() || has_time())
-    }
-
-    /// True if only the time was to change, and `now` has the time of `set`. The plan may not know
-    /// the file, since another one in its place is no conflict then.
-    pub(crate) fn has_only_set_time(
-        &self,
-        set: Option<&FileAttributes>,
-        now: Option<FileStat>,
-    ) -> bool {
-        let has_time = set.zip(now).is_none_or(|(set, now)| set.mtime == now.mtime);
-        self.changes_only_times() && has_time
     }
 
     /// True if only times change. If another process changed such a file, that is not a conflict,

@@ -11,7 +11,7 @@ use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, SlotRename};
 use crate::rooted_dir::{RootedDir, mount_of};
 use crate::set::{ChangeSet, SLOTS_DIR};
-use crate::system::mknodat;
+use crate::system::{mknodat, path_of};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, linkat, mkdirat, openat};
 use rustix::fs::{readlinkat, seek, symlinkat};
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -85,9 +85,8 @@ fn opened_directory(tree: &mut RootedDir, directory: &Path) -> Result<PathBuf, C
         };
         ChangesError::io("opening", directory)(error)
     })?;
-    // Other systems have no such paths.
     Ok(if cfg!(target_os = "linux") {
-        format!("/proc/self/fd/{}", opened.as_raw_fd()).into()
+        path_of(opened).into()
     } else {
         directory.to_owned()
     })

@@ -1,14 +1,23 @@
 //! System calls that only Linux has, with substitutes for other systems.
 
+use std::os::fd::AsRawFd;
+
+/// Returns a path that leads to an open file or directory, even if its name leads elsewhere now.
+/// Other systems than Linux have no such paths.
+pub(crate) fn path_of(file: &impl AsRawFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
+    use super::path_of;
     use rustix::fs::{
         AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, chmodat, fstat, openat,
         openat2, statx,
     };
     use rustix::io::Errno;
     use std::ffi::OsStr;
-    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+    use std::os::fd::{AsFd, OwnedFd};
     use std::path::Path;
 
     /// The flags for resolving only paths below the directory.
@@ -38,8 +47,7 @@ mod linux {
         if is_link || stat.st_ino != inode {
             return Err(Errno::LOOP);
         }
-        let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
-        chmodat(CWD, opened, mode, AtFlags::empty())
+        chmodat(CWD, path_of(&file), mode, AtFlags::empty())
     }
 
     /// Returns the id of the mount that an open file is on; `None` before Linux 5.8, or if a
@@ -100,3 +108,37 @@ mod other {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other::*;
+
+#[cfg(test)]
+mod tests {
+    use super::chmod;
+    use crate::file_stat::FileStat;
+    use rustix::fs::Mode;
+    use std::ffi::OsStr;
+    use std::fs::{self, File};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn permissions_are_not_set_through_a_link_or_on_another_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |name: &str| temp.path().join(name);
+        for name in ["outside", "file", "other"] {
+            fs::write(at(name), "").unwrap();
+            fs::set_permissions(at(name), fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        let dir = File::open(temp.path()).unwrap();
+        let name = OsStr::new("file");
+        let inode = FileStat::at(&dir, name).unwrap().unwrap().ino;
+        let mode = |name: &str| at(name).metadata().unwrap().permissions().mode() & 0o777;
+        let wanted = Mode::from_raw_mode(0o644);
+        chmod(&dir, name, inode, wanted).unwrap();
+        assert_eq!(mode("file"), 0o644, "control");
+        chmod(&dir, OsStr::new("other"), inode, wanted).unwrap_err();
+        fs::remove_file(at("file")).unwrap();
+        symlink("outside", at("file")).unwrap();
+        chmod(&dir, name, inode, wanted).unwrap_err();
+        let link = FileStat::at(&dir, name).unwrap().unwrap().ino;
+        chmod(&dir, name, link, wanted).unwrap_err();
+        assert_eq!((mode("outside"), mode("other")), (0o600, 0o600));
+    }
+}

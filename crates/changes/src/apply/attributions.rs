@@ -69,37 +69,3 @@ impl ApplyDirectories<'_> {
         changed
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::file_stat::FileStat;
-    use crate::system::chmod;
-    use rustix::fs::Mode;
-    use std::ffi::OsStr;
-    use std::fs::{self, File};
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    #[test]
-    fn permissions_are_not_set_through_a_link_or_on_another_file() {
-        let temp = tempfile::tempdir().unwrap();
-        let at = |name: &str| temp.path().join(name);
-        for name in ["outside", "file", "other"] {
-            fs::write(at(name), "").unwrap();
-            fs::set_permissions(at(name), fs::Permissions::from_mode(0o600)).unwrap();
-        }
-        let dir = File::open(temp.path()).unwrap();
-        let name = OsStr::new("file");
-        let inode = FileStat::at(&dir, name).unwrap().unwrap().ino;
-        let mode = |name: &str| at(name).metadata().unwrap().permissions().mode() & 0o777;
-        let wanted = Mode::from_raw_mode(0o644);
-        chmod(&dir, name, inode, wanted).unwrap();
-        assert_eq!(mode("file"), 0o644, "control");
-        chmod(&dir, OsStr::new("other"), inode, wanted).unwrap_err();
-        fs::remove_file(at("file")).unwrap();
-        symlink("outside", at("file")).unwrap();
-        chmod(&dir, name, inode, wanted).unwrap_err();
-        let link = FileStat::at(&dir, name).unwrap().unwrap().ino;
-        chmod(&dir, name, link, wanted).unwrap_err();
-        assert_eq!((mode("outside"), mode("other")), (0o600, 0o600));
-    }
-}

@@ -20,7 +20,7 @@ const INTERPRETERS: [&[u8]; 4] = [b"bun", b"deno", b"node", b"python3"];
 /// The end of [`remove_links`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkRemoval {
-    /// There is none to remove.
+    /// No link can be removed: the directory has none, or the settings name them.
     Nothing,
     /// The links are removed, or the user or `--dry-run` has decided otherwise.
     Done,
