@@ -6,7 +6,8 @@ use anyhow::{Result, ensure};
 #[test]
 fn line_is_edited_in_the_users_editor() -> Result<()> {
     on_a_terminal(|tmux, world| {
-        tmux.enters("EDITOR='vim -u NONE' agent-bash tui")?;
+        // Without `F`, vim waits for a key if the file's path is longer than a row.
+        tmux.enters("EDITOR='vim -u NONE --cmd \"set shortmess+=F\"' agent-bash tui")?;
         tmux.shows(PROMPT)?;
         // Running commands continue meanwhile.
         tmux.enters("until [ -e ../go ]; do sleep 0.1; done; touch ../went-on")?;

@@ -204,6 +204,8 @@ fn prompt_leaves_a_removed_directory() -> Result<()> {
         let screen = tmux.shows("│ in /\n")?;
         // The rest is on another row if the directory has a long name.
         ensure!(screen.contains("cannot be entered"), "{screen}");
+        // The next line begins where this one has ended.
+        tmux.shows("╰ exit 0")?;
         tmux.enters("pwd")?;
         tmux.shows("│ /\n")?;
         tmux.press(&["C-d"])?;

@@ -42,7 +42,10 @@ fn card_and_pager_show_the_executed_line() -> Result<()> {
         let rows = RAN.map(|row| format!("│ {row}\n")).concat();
         ensure!(screen.contains(&rows), "{screen}");
         tmux.press(&["C-f"])?;
-        let screen = tmux.shows("q close")?;
+        // The pager is drawn before it has read its text.
+        let screen = tmux.until("the pager has text", |screen| {
+            screen.contains("q close") && !screen.contains("─ empty ·")
+        })?;
         let text: Vec<&str> = screen
             .lines()
             .filter_map(|row| row.split('│').nth(2))
