@@ -27,6 +27,9 @@ pub trait TlsProgram: Send + Sync + fmt::Debug {
 pub struct StartedTls {
     /// The socket.
     pub listener: StdUnixListener,
+    /// Removes the socket's file when dropped, which happens once the program has connected: a host
+    /// that exits during a connection leaves no file.
+    pub socket_file: Box<dyn Send>,
     /// The only process that may connect.
     pub pid: u32,
     /// The program.
@@ -58,14 +61,17 @@ impl TlsConnection {
         stream.set_nonblocking(true)?;
         let StartedTls {
             listener,
+            socket_file,
             pid,
             process,
         } = program.start(host, program_end)?;
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
         let relay = tokio::spawn(async move {
+            let accepted = accept_from(pid, listener).await;
+            drop(socket_file);
             // An error ends the connection, which the program then reports.
-            if let Ok(mut client) = accept_from(pid, listener).await {
+            if let Ok(mut client) = accepted {
                 let _ = copy_bidirectional(&mut client, &mut server).await;
             }
         });

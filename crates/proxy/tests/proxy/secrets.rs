@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -82,6 +83,17 @@ struct TestTls {
     requested_hosts: Arc<Mutex<Vec<String>>>,
     /// True if another process than the program connects.
     is_stranger: bool,
+    /// Becomes true if a socket has a file while its connection lasts.
+    has_file: Arc<AtomicBool>,
+}
+
+/// Removes the file when dropped.
+struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 impl TlsProgram for TestTls {
@@ -92,20 +104,22 @@ impl TlsProgram for TestTls {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("agent-bash-test-tls-{own}-{number}"));
         let listener = UnixListener::bind(&path)?;
-        let server = UnixStream::connect(&path);
-        std::fs::remove_file(&path)?;
-        let server = server?;
+        let socket_file = SocketFile(path.clone());
+        let server = UnixStream::connect(&path)?;
         if host.to_string() == "ok.example" {
             let (mut from, mut to) = (stream.try_clone()?, server.try_clone()?);
             thread::spawn(move || io::copy(&mut from, &mut to));
             let (mut from, mut to) = (server, stream);
+            let has_file = Arc::clone(&self.has_file);
             thread::spawn(move || {
                 let _ = io::copy(&mut from, &mut to);
+                has_file.fetch_or(path.exists(), Ordering::Relaxed);
                 let _ = to.shutdown(Shutdown::Both);
             });
         }
         Ok(StartedTls {
             listener,
+            socket_file: Box::new(socket_file),
             pid: own + u32::from(self.is_stranger),
             process: Box::new(TestTlsProcess),
         })
@@ -344,8 +358,9 @@ async fn request_to_the_host_of_a_secret_is_encrypted_and_fails_without_its_cert
     let asked = Arc::<Mutex<Vec<String>>>::default();
     let tls = TestTls {
         requested_hosts: Arc::clone(&asked),
-        is_stranger: false,
+        ..TestTls::default()
     };
+    let has_file = Arc::clone(&tls.has_file);
     let proxy = proxy(&entries, &entries[..2], tls).await;
     let request = |host: &str| {
         format!("GET http://{host}:{port}/ HTTP/1.1\r\nAuthorization: Bearer {PLACEHOLDER}\r\n\r\n")
@@ -353,6 +368,7 @@ async fn request_to_the_host_of_a_secret_is_encrypted_and_fails_without_its_cert
     let answer = proxy.text(request("ok.example")).await;
     assert!(answer.ends_with("\r\n\r\nok"), "{answer}");
     assert!(server.take_received().contains(VALUE));
+    assert!(!has_file.load(Ordering::Relaxed));
     let answer = proxy.text(request("other.example")).await;
     let status =
         format!("HTTP/1.1 502 Cannot reach other.example:{port} by TLS: another certificate");

@@ -100,19 +100,16 @@ impl TlsProgram for OpenSsl {
         let child = command.spawn()?;
         Ok(StartedTls {
             listener,
+            socket_file: Box::new(directory),
             pid: child.id(),
-            process: Box::new(OpenSslProcess {
-                child,
-                _directory: directory,
-            }),
+            process: Box::new(OpenSslProcess { child }),
         })
     }
 }
 
-/// A running `openssl`, and the directory of its socket.
+/// A running `openssl`.
 struct OpenSslProcess {
     child: Child,
-    _directory: PrivateDirectory,
 }
 
 impl TlsProcess for OpenSslProcess {
