@@ -63,6 +63,15 @@ fn in_the_interface(
     })
 }
 
+/// Shows the whole output in the pager; returns the screen.
+fn open_pager(tmux: &Tmux<'_>) -> Result<String> {
+    tmux.press(&["C-f"])?;
+    // The pager is drawn before it has read its text.
+    tmux.until("the pager has text", |screen| {
+        screen.contains("q close") && !screen.contains("─ empty ·")
+    })
+}
+
 #[test]
 fn typed_command_runs_to_its_end() -> Result<()> {
     in_the_interface("", |tmux, _| {

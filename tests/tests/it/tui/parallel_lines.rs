@@ -1,7 +1,7 @@
 //! Lines that run in parallel to the persistent shell: in its directory, with its exported
 //! variables, functions and aliases.
 
-use super::{PROMPT, in_the_interface, on_a_terminal};
+use super::{PROMPT, in_the_interface, on_a_terminal, open_pager};
 use anyhow::{Result, ensure};
 
 #[test]
@@ -164,8 +164,7 @@ fn edited_terminal_line_is_shown_as_entered() -> Result<()> {
         for shown in [tmux.shows("exit 0")?, {
             // Until then, keys belong to the terminal.
             tmux.shows(PROMPT)?;
-            tmux.press(&["C-f"])?;
-            tmux.shows("artifact://")?
+            open_pager(tmux)?
         }] {
             for line in [
                 "in> echo \"one abc\" two",

@@ -1,6 +1,6 @@
 //! Lines typed into a program with a line editor, as they are shown afterwards.
 
-use super::{PROMPT, in_the_interface, on_a_terminal};
+use super::{PROMPT, in_the_interface, on_a_terminal, open_pager};
 use anyhow::{Result, ensure};
 
 /// Longer than the console is wide.
@@ -41,11 +41,7 @@ fn card_and_pager_show_the_executed_line() -> Result<()> {
         let screen = tmux.shows("╰ exit 0")?;
         let rows = RAN.map(|row| format!("│ {row}\n")).concat();
         ensure!(screen.contains(&rows), "{screen}");
-        tmux.press(&["C-f"])?;
-        // The pager is drawn before it has read its text.
-        let screen = tmux.until("the pager has text", |screen| {
-            screen.contains("q close") && !screen.contains("─ empty ·")
-        })?;
+        let screen = open_pager(tmux)?;
         let text: Vec<&str> = screen
             .lines()
             .filter_map(|row| row.split('│').nth(2))
