@@ -161,6 +161,29 @@ mod tests {
     }
 
     #[test]
+    fn files_that_run_programs_are_protected() {
+        for (agent, names) in [
+            ("codex", &[".codex/hooks.json", ".codex/.env"][..]),
+            ("copilot", &[".copilot/lsp-config.json"]),
+            ("gemini", &[".gemini/.env"]),
+            (
+                "opencode",
+                &[".config/opencode/config.json", ".config/opencode/tool"],
+            ),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let home = home.path().canonicalize().unwrap();
+            let mut settings = Settings::default();
+            let agent = sandboxed_agent(agent).unwrap();
+            agent.add_files(&mut settings, &host(&home, &[])).unwrap();
+            for name in names {
+                let path = home.join(name);
+                assert!(settings.sandbox.protected.contains(&path), "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn variable_moves_the_files_and_existing_files_keep_their_text() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();

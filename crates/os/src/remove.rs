@@ -1,65 +1,141 @@
 //! Removes trees in private directories, regardless of the permissions in them.
 
 use crate::O_PATH;
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
-use std::ffi::OsStr;
-use std::fs::{Permissions, remove_dir_all, set_permissions};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::fs::{fstat, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::{Permissions, remove_dir, set_permissions};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::path::Path;
 
 /// Flags for opening a directory without following a link.
 const DIRECTORY_FLAGS: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Removes a directory with its contents, if it exists.
+/// The maximum number of nested directories that are open at the same time.
+const MAX_OPEN_LEVELS: usize = 64;
+
+/// Removes a directory with its contents, if it exists. The tree may have any depth.
 ///
 /// # Errors
 /// I/O errors. A part of the tree may remain.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
-    let removed = match remove_dir_all(path) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            make_accessible(path)?;
-            remove_dir_all(path)
-        }
-        other => other,
-    };
-    match removed {
+    match empty_directory(path).and_then(|()| remove_dir(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
     }
 }
 
-/// Makes all directories on the file system of `top` accessible and writable. Opens one component
-/// at a time and follows no link, as another process may still change the tree. Needs `/proc`.
-fn make_accessible(top: &Path) -> io::Result<()> {
-    let mut device = None;
-    let working_directory = Rc::new(openat(CWD, ".", O_PATH | DIRECTORY_FLAGS, Mode::empty())?);
-    let mut pending: Vec<(Rc<OwnedFd>, PathBuf)> = vec![(working_directory, top.to_owned())];
-    while let Some((parent, name)) = pending.pop() {
-        let directory = openat(&parent, &name, O_PATH | DIRECTORY_FLAGS, Mode::empty())?;
-        let entry_device = fstat(&directory)?.st_dev;
-        if *device.get_or_insert(entry_device) != entry_device {
+/// An open directory of the tree.
+struct Level {
+    directory: OwnedFd,
+    /// The name in the directory of the level above.
+    name: OsString,
+    /// The directories that are not removed yet.
+    pending: Vec<OsString>,
+}
+
+/// Removes the entries of a directory. Directories below the last open level are moved to the top.
+/// Opens one component at a time and follows no link, as another process may still change the tree.
+fn empty_directory(path: &Path) -> io::Result<()> {
+    let directory = open_accessible(CWD, path.as_os_str(), None)?;
+    let device = fstat(&directory)?.st_dev;
+    let mut top = Level {
+        pending: remove_files(&directory)?,
+        directory,
+        name: OsString::new(),
+    };
+    let mut below: Vec<Level> = Vec::new();
+    loop {
+        let level = below.last_mut().unwrap_or(&mut top);
+        let Some(name) = level.pending.pop() else {
+            let Some(level) = below.pop() else {
+                return Ok(());
+            };
+            let parent = &below.last().unwrap_or(&top).directory;
+            unlinkat(parent, level.name, AtFlags::REMOVEDIR)?;
+            continue;
+        };
+        let directory = match open_accessible(level.directory.as_fd(), &name, Some(device)) {
+            // Another process has removed or moved it.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            opened => opened?,
+        };
+        match below.last() {
+            Some(parent) if below.len() == MAX_OPEN_LEVELS => {
+                let moved = move_directory(&parent.directory, &name, &top.directory)?;
+                top.pending.push(moved);
+            }
+            _ => below.push(Level {
+                pending: remove_files(&directory)?,
+                directory,
+                name,
+            }),
+        }
+    }
+}
+
+/// Moves a directory, and returns its new name.
+fn move_directory(from: &OwnedFd, name: &OsStr, to: &OwnedFd) -> io::Result<OsString> {
+    for number in 0_u64.. {
+        let new = OsString::from(format!(".removed-{number}"));
+        match renameat(from, name, to, &new) {
+            Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => {}
+            renamed => return renamed.map(|()| new).map_err(Into::into),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Removes the files and empty directories in a directory. Returns the names of the other
+/// directories.
+fn remove_files(directory: &OwnedFd) -> io::Result<Vec<OsString>> {
+    let mut directories = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
             continue;
         }
+        let flags = match entry.file_type() {
+            FileType::Directory => AtFlags::REMOVEDIR,
+            _ => AtFlags::empty(),
+        };
+        match unlinkat(directory, name, flags) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            // Some systems have `EPERM` for a directory.
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::ISDIR | Errno::PERM) => {
+                directories.push(name.to_owned());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(directories)
+}
+
+/// Opens a directory on this device, and makes it accessible and writable: its parent can only
+/// move a directory that is writable. Needs `/proc` for a directory without these permissions.
+fn open_accessible(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    device: Option<rustix::fs::Dev>,
+) -> io::Result<OwnedFd> {
+    let directory = openat(parent, name, O_PATH | DIRECTORY_FLAGS, Mode::empty())?;
+    let found = fstat(&directory)?;
+    if device.is_some_and(|device| device != found.st_dev) {
+        return Err(Errno::XDEV.into());
+    }
+    if !Mode::from_raw_mode(found.st_mode).contains(Mode::RWXU) {
         // The mode of an `O_PATH` descriptor can only be changed by name.
         let opened = format!("/proc/self/fd/{}", directory.as_raw_fd());
         set_permissions(opened, Permissions::from_mode(0o700))?;
-        let directory = Rc::new(directory);
-        let entries = openat(&directory, ".", DIRECTORY_FLAGS, Mode::empty())?;
-        for entry in Dir::new(entries)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if entry.file_type() == FileType::Directory && name != "." && name != ".." {
-                pending.push((Rc::clone(&directory), name.into()));
-            }
-        }
     }
-    Ok(())
+    Ok(openat(&directory, ".", DIRECTORY_FLAGS, Mode::empty())?)
 }
 
 #[cfg(test)]
@@ -80,13 +156,31 @@ mod tests {
         mode(&outside, 0o500);
         mode(&top.join("a/b"), 0o000);
         mode(&top.join("a"), 0o500);
-        make_accessible(&top).unwrap();
         let mode_of = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        open_accessible(CWD, top.join("a/b").as_os_str(), None).unwrap();
         assert_eq!(mode_of(&top.join("a/b")), 0o700);
-        assert_eq!(mode_of(&outside), 0o500);
-        mode(&top.join("a"), 0o500);
+        mode(&top.join("a/b"), 0o000);
         remove_tree(&top).unwrap();
         assert!(!top.exists() && outside.exists());
+        assert_eq!(mode_of(&outside), 0o500);
         remove_tree(&top).unwrap();
+    }
+
+    /// A directory that is moved to the top may not replace another one.
+    #[test]
+    fn remove_tree_removes_deep_tree_with_small_stack() {
+        const STACK_BYTES: usize = 64 * 1024;
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().join("top");
+        for (branch, depth) in [("a", 400), (".removed-0", 1)] {
+            let deepest = top.join(branch).join("d/".repeat(depth));
+            fs::create_dir_all(&deepest).unwrap();
+            fs::write(deepest.join("file"), "").unwrap();
+        }
+        let removed = top.clone();
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = thread.spawn(move || remove_tree(&removed)).unwrap();
+        thread.join().unwrap().unwrap();
+        assert!(!top.exists());
     }
 }

@@ -23,7 +23,8 @@ const HOOK: Agent = Agent {
 
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[AgentState {
-        protected: &["hooks.json"],
+        // Commands get the variables of `.env`.
+        protected: &["hooks.json", ".env"],
         ..AgentState::directory("CODEX_HOME", ".codex")
     }],
     hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],

@@ -41,7 +41,7 @@ pub(super) const HOOK: Agent = Agent {
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[
         AgentState {
-            protected: &["hooks", "mcp-config.json"],
+            protected: &["hooks", "mcp-config.json", "lsp-config.json"],
             ..AgentState::directory("COPILOT_HOME", ".copilot")
         },
         AgentState {

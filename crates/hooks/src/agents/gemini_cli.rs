@@ -65,7 +65,8 @@ const FILE_FORMS: &[FileForm] = &[FileForm {
 const SANDBOX: SandboxedAgent = SandboxedAgent {
     state: &[AgentState {
         below_variable: Some(".gemini"),
-        protected: &["settings.json", "extensions"],
+        // Commands get the variables of `.env`.
+        protected: &["settings.json", "extensions", ".env"],
         ..AgentState::directory("GEMINI_CLI_HOME", ".gemini")
     }],
     hosts: &[

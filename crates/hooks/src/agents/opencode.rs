@@ -55,7 +55,11 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
         },
         AgentState {
             below_variable: Some("opencode"),
-            protected: &["opencode.json", "opencode.jsonc", "plugin", "plugins"],
+            // opencode runs the files of `tool`, and reads two earlier names of its settings.
+            protected: &[
+                "opencode.json", "opencode.jsonc", "config.json", "config", "plugin", "plugins",
+                "tool", "tools",
+            ],
             ..AgentState::directory("XDG_CONFIG_HOME", ".config/opencode")
         },
     ],

@@ -232,6 +232,28 @@ fn link_that_is_moved_into_a_repository_with_its_directory_is_reported() {
     assert!(now.changed(&now, &plan, since, true).is_empty());
 }
 
+/// Names in a directory of dependencies do not count, and a move changes no file in the directory.
+#[test]
+fn names_that_are_moved_with_a_directory_of_dependencies_are_reported() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(temp.path()).unwrap();
+    let names = ["pkg/sub/.envrc", "pkg/sub/.vscode/tasks.json"];
+    for name in names {
+        write(&root.join("node_modules").join(name), "x");
+    }
+    repository(&root.join("node_modules/pkg/lib/.git"));
+    let plan = plan(&root);
+    let before = NameScan::of(&plan, &NameScan::default(), &|| false);
+    let since = start_of_call(&root);
+    fs::rename(root.join("node_modules/pkg"), root.join("pkg")).unwrap();
+    let now = before.again(&plan, &|| false);
+    let changed = before.changed(&now, &plan, since, true);
+    for name in names.into_iter().chain(["pkg/lib/.git"]) {
+        assert!(changed.contains(&root.join(name)), "{name}: {changed:?}");
+    }
+    assert!(now.changed(&now, &plan, since, true).is_empty());
+}
+
 #[test]
 fn names_below_a_top_that_looks_like_a_repository_are_reported() {
     let bare = |root: &Path| {

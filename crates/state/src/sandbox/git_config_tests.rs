@@ -139,13 +139,8 @@ fn values_that_lead_elsewhere_are_dropped() {
         "[remote \"n\"]\n\turl = -oProxyCommand=x:a\n",
         "[remote \"n\"]\n\turl = a:-x\n",
         "[remote \"n\"]\n\turl = \"https://a/\\nb\"\n",
-        "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/heads/*\n",
-        "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
-        "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/n/../../heads/*\n",
-        "[remote \"n\"]\n\tfetch = +refs/heads/a:refs/remotes/n/*\n",
-        "[remote \"n\"]\n\tfetch = +refs/heads/a:refs/remotes/n/a.lock\n",
-        "[remote \"n\"]\n\tfetch = a:b:c\n",
-        "[remote \"n\"]\n\tprune = x\n",
+        "[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/n/*\n",
+        "[remote \"n\"]\n\tprune = true\n",
         "[remote \"n\"]\n\tvcs = x\n",
         "[remote \"n\"]\n\tuploadpack = x\n",
         "[remote \"https://example.org/a\"]\n\turl = https://evil.example\n",
@@ -181,6 +176,49 @@ fn values_that_lead_elsewhere_are_dropped() {
         assert_eq!(dropped.len(), 1, "{text}: {dropped:?}");
         assert_eq!(repository.text(), BEFORE, "{text}");
     }
+}
+
+#[test]
+fn invalid_values_of_a_new_remote_are_dropped() {
+    for value in [
+        "fetch = +refs/heads/*:refs/heads/*",
+        "fetch = +refs/heads/*:refs/remotes/origin/*",
+        "fetch = +refs/heads/*:refs/remotes/n/../../heads/*",
+        "fetch = +refs/heads/a:refs/remotes/n/*",
+        "fetch = +refs/heads/a:refs/remotes/n/a.lock",
+        "fetch = a:b:c",
+        "prune = x",
+    ] {
+        let repository = Repository::new();
+        let url = "url = https://example.org/n";
+        let dropped = repository.appended(&format!("[remote \"n\"]\n\t{url}\n\t{value}\n"));
+        let key = format!("remote.n.{}", value.split(' ').next().unwrap());
+        assert_eq!(dropped, [&*key], "{value}");
+        let values = repository.values();
+        assert!(!values.iter().any(|it| it.starts_with(&key)), "{value}");
+    }
+}
+
+/// Git would fetch from the directory with the remote's name.
+#[test]
+fn remote_of_a_call_stays_with_its_address() {
+    let repository = Repository::new();
+    let own = "\tfetch = +refs/heads/*:refs/remotes/n/*\n";
+    let address = "\turl = https://example.org/n\n";
+    let unusable = repository.appended(&format!("[remote \"n\"]\n\turl = ../n\n{own}"));
+    assert_eq!(unusable, ["remote.n.fetch", "remote.n.url"]);
+    let added = repository.appended(&format!("[remote \"n\"]\n{address}{own}"));
+    assert_eq!(added, [""; 0]);
+    let text = repository.text();
+    let without_address = text
+        .replace(address, "")
+        .replace("\taddedinsandbox = true\n", "");
+    fs::write(repository.copy(), without_address).unwrap();
+    assert!(repository.merged().contains(&"remote.n.url".to_owned()));
+    assert_eq!(repository.text(), text);
+    fs::write(repository.copy(), BEFORE).unwrap();
+    assert_eq!(repository.merged(), [""; 0]);
+    assert!(!repository.text().contains("example.org/n"));
 }
 
 #[test]

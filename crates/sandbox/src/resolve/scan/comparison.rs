@@ -37,12 +37,15 @@ impl NameScan {
             is_certain || changed.is_none_or(|changed| changed >= since)
         };
         let written = now.files.iter().filter(|(path, version)| {
-            let changed = || match version.changed {
+            if self.files.get(*path) == Some(version) {
+                return false;
+            }
+            let own = match version.changed {
                 (0, 0) => FileVersion::at(path).map(|version| version.changed),
-                changed if version.kind == LINK_KIND => Some(changed).max(self.moved(path, now)),
                 changed => Some(changed),
             };
-            self.files.get(*path) != Some(version) && is_reported(path, version.kind, changed())
+            let changed = own.map(|own| self.moved(path, now).map_or(own, |moved| moved.max(own)));
+            is_reported(path, version.kind, changed)
         });
         let missing = self.files.iter().filter(|(path, before)| {
             // A `HEAD` counts as removed if its directory is no longer a repository.
@@ -171,7 +174,7 @@ impl NameScan {
     }
 
     /// Returns the last change of the directories around a path that were elsewhere during this
-    /// scan. A link that was moved with its directory has not changed itself.
+    /// scan. A file that was moved with its directory has not changed itself.
     fn moved(&self, path: &Path, now: &Self) -> Option<Time> {
         let around = path.ancestors().skip(1);
         let around = around.filter_map(|path| Some((path, now.directories.get(path)?)));

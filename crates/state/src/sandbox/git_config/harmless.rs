@@ -71,7 +71,13 @@ pub(super) fn changed_key(
         ("lfs", None, "repositoryformatversion") => all(&|value| value == "0"),
         ("submodule", Some(_), "url") => is_new && all(&is_harmless_url),
         ("remote", Some(remote), _) if is_calls_remote(remote, now) => match name {
+            // Without an address, git takes the remote's name for the path of a repository.
+            "url" if after.is_empty() => {
+                let prefix = remote_key(remote, "");
+                !copy.keys().any(|key| key.starts_with(&prefix))
+            }
             "url" => all(&is_harmless_url),
+            _ if !after.is_empty() && !has_harmless_url(remote, copy) => false,
             "fetch" => all(&|value| is_into_own_branches(value, remote)),
             "prune" => all(&is_boolean),
             MARK => after == ["true"] || !copy.contains_key(&remote_key(remote, "url")),
@@ -98,6 +104,15 @@ pub(super) fn changed_key(
 
 fn remote_key(remote: &str, name: &str) -> Vec<u8> {
     format!("remote.{remote}.{name}").into_bytes()
+}
+
+/// True if a remote has only harmless addresses.
+fn has_harmless_url(remote: &str, values: &GitConfigValues) -> bool {
+    let urls = values.get(&remote_key(remote, "url"));
+    urls.is_some_and(|urls| {
+        urls.iter()
+            .all(|url| text(url).is_some_and(is_harmless_url))
+    })
 }
 
 /// True if a remote was not added by a call.
