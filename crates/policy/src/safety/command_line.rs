@@ -271,8 +271,8 @@ pub(super) fn is_one_of(word: &str, alternatives: &str) -> bool {
 
 /// Returns the arguments after these subcommands; `None` if the command has other subcommands.
 /// Options may stand between the subcommands, and a word after an option may be the option's value.
-/// With `anywhere`, other words may stand between them, too; a pattern then matches no word after an
-/// option: `aws lambda invoke --function-name delete-user`.
+/// With `anywhere`, other words may stand between them, too. A pattern then matches no word after
+/// an option: `aws lambda invoke --function-name delete-user`.
 fn arguments_after<'f>(
     arguments: &'f [Field],
     words: &[String],
