@@ -13,8 +13,8 @@ pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 /// Tools that always run a script, in lowercase without punctuation. Other tools run a script if
 /// their input has a field for one.
 const SHELL_TOOLS: &[&str] = words![
-    "bash executebash executecmd executecommand execcommand localshell powershell runcommand",
-    "runcommands runinterminal runshellcommand runterminalcmd runterminalcommand shell",
+    "bash execute executebash executecmd executecommand execcommand localshell powershell",
+    "runcommand runcommands runinterminal runshellcommand runterminalcmd runterminalcommand shell",
     "shellcommand",
 ];
 

@@ -2,12 +2,13 @@
 
 use crate::dial::{Dialer, NotConnected};
 use crate::head::{BadRequest, Body, RequestHead};
-use crate::relay::{HEAD_TIMEOUT, idle, relay, with_timeout};
+use crate::relay::{HEAD_TIMEOUT, Progress, relay, with_timeout};
 use crate::rules::Target;
 use crate::secrets::{FilledHead, Replacement, Secrets, Upstream};
 use agent_bash_core::Clock;
+use std::future::pending;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -19,6 +20,10 @@ const MAX_LINE_BYTES: usize = 8 * 1024;
 
 /// The size of the buffer for responses: more than the longest value and a chunk.
 const RESPONSE_BUFFER_BYTES: usize = 2 * MAX_HEAD_BYTES;
+
+/// The field of each response, as not all servers say that they close the connection. Without the
+/// field, the client may send its next request on a connection that ends.
+const CLOSE_FIELD: &[u8] = b"Connection: close\r\n";
 
 /// Serves one request, or one tunnel.
 pub(crate) async fn serve(
@@ -129,40 +134,37 @@ async fn forward<S: AsyncRead + AsyncWrite + Unpin>(
     }
     let (from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = tokio::io::split(server);
-    let copied_bytes = AtomicU64::new(0);
+    let progress = Progress::default();
     let mut from_client = reader_of_both(&request.body_start, from_client);
-    let body = send_body(
-        &mut from_client, &mut to_server, request.body, &copied_bytes,
-    );
-    let response = copy_response(
-        &mut from_server, &mut to_client, &request.head.replacements, has_response, &copied_bytes,
-    );
-    // The end of the response ends the connection. Bytes after the body are never read, so a second
-    // request never reaches a server.
-    let exchange = async {
-        tokio::pin!(response);
-        tokio::select! {
-            done = &mut response => return done,
-            sent = body => sent?,
-        }
-        response.await
+    let send_request = async {
+        send_body(&mut from_client, &mut to_server, request.body, &progress).await?;
+        // Bytes after the body are dropped, so a second request never reaches a server.
+        let _ = tokio::io::copy(&mut from_client, &mut tokio::io::sink()).await;
+        progress.half_close();
+        pending().await
     };
+    let response = copy_response(
+        &mut from_server, &mut to_client, &request.head.replacements, has_response, &progress,
+    );
+    // The end of the response ends the connection.
     tokio::select! {
-        done = exchange => done,
-        () = idle(clock, &copied_bytes) => Err(io::ErrorKind::TimedOut.into()),
+        done = response => done,
+        failed = send_request => failed,
+        () = progress.idle(clock) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-/// Copies a response until its end, with placeholders in place of the values that the server
-/// returns.
+/// Copies a response until its end, with [`CLOSE_FIELD`], and with placeholders in place of the
+/// values that the server returns.
 async fn copy_response(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     replacements: &[Replacement],
     has_response: &AtomicBool,
-    copied_bytes: &AtomicU64,
+    progress: &Progress,
 ) -> io::Result<()> {
     let mut buffer = vec![0; RESPONSE_BUFFER_BYTES];
+    let mut is_start = true;
     // The bytes at the start of the buffer that may be the beginning of a value.
     let mut held = 0;
     loop {
@@ -170,13 +172,22 @@ async fn copy_response(
         let filled = held + read;
         let partial = Replacement::hide_all(replacements, &mut buffer[..filled]);
         held = if read == 0 { 0 } else { partial };
-        to.write_all(&buffer[..filled - held]).await?;
+        let mut ready = &buffer[..filled - held];
+        let line_end = ready.iter().position(|byte| *byte == b'\n');
+        let is_response = std::mem::take(&mut is_start) && ready.starts_with(b"HTTP/1.");
+        if let Some(line_end) = line_end.filter(|_| is_response) {
+            let (status_line, rest) = ready.split_at(line_end + 1);
+            to.write_all(status_line).await?;
+            to.write_all(CLOSE_FIELD).await?;
+            ready = rest;
+        }
+        to.write_all(ready).await?;
         if read == 0 {
             return Ok(());
         }
         has_response.store(true, Ordering::Relaxed);
         buffer.copy_within(filled - held..filled, 0);
-        copied_bytes.fetch_add(read as u64, Ordering::Relaxed);
+        progress.add(read);
     }
 }
 
@@ -223,10 +234,10 @@ async fn send_body(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     body: Body,
-    copied_bytes: &AtomicU64,
+    progress: &Progress,
 ) -> io::Result<()> {
     match body {
-        Body::Length(length) => copy_exactly(from, to, length, copied_bytes).await,
+        Body::Length(length) => copy_exactly(from, to, length, progress).await,
         Body::Chunked => loop {
             let line = read_line(from).await?;
             let size = chunk_size(&line)?;
@@ -245,7 +256,7 @@ async fn send_body(
                     }
                 }
             }
-            copy_exactly(from, to, size, copied_bytes).await?;
+            copy_exactly(from, to, size, progress).await?;
             if !read_line(from).await?.is_empty() {
                 return Err(io::ErrorKind::InvalidData.into());
             }
@@ -259,7 +270,7 @@ async fn copy_exactly(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     mut length: u64,
-    copied_bytes: &AtomicU64,
+    progress: &Progress,
 ) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     while length > 0 {
@@ -270,7 +281,7 @@ async fn copy_exactly(
         }
         to.write_all(&buffer[..read]).await?;
         length -= read as u64;
-        copied_bytes.fetch_add(read as u64, Ordering::Relaxed);
+        progress.add(read);
     }
     Ok(())
 }

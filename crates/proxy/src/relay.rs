@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 
 /// The size of the buffer of each direction.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -15,6 +16,52 @@ pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a connection may be idle.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+
+/// How long a connection may be idle after one side has ended. A client that has gone looks like a
+/// client that has only sent everything.
+const HALF_CLOSED_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The progress of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    copied_bytes: AtomicU64,
+    half_closed: Notify,
+}
+
+impl Progress {
+    pub(crate) fn add(&self, copied_bytes: usize) {
+        let copied_bytes = copied_bytes as u64;
+        self.copied_bytes.fetch_add(copied_bytes, Ordering::Relaxed);
+    }
+
+    /// Notes that one side has ended.
+    pub(crate) fn half_close(&self) {
+        self.half_closed.notify_one();
+    }
+
+    /// Returns when nothing was copied for [`IDLE_TIMEOUT`], or, after one side has ended, for
+    /// [`HALF_CLOSED_TIMEOUT`].
+    pub(crate) async fn idle(&self, clock: &dyn Clock) {
+        let idle_when_half_closed = async {
+            self.half_closed.notified().await;
+            self.unchanged(clock, HALF_CLOSED_TIMEOUT).await;
+        };
+        tokio::select! {
+            () = self.unchanged(clock, IDLE_TIMEOUT) => {}
+            () = idle_when_half_closed => {}
+        }
+    }
+
+    async fn unchanged(&self, clock: &dyn Clock, limit: Duration) {
+        loop {
+            let before = self.copied_bytes.load(Ordering::Relaxed);
+            clock.sleep(limit).await;
+            if self.copied_bytes.load(Ordering::Relaxed) == before {
+                return;
+            }
+        }
+    }
+}
 
 /// Completes `work`, or fails after `limit`.
 pub(crate) async fn with_timeout<T>(
@@ -28,8 +75,7 @@ pub(crate) async fn with_timeout<T>(
     }
 }
 
-/// Copies in both directions until both have ended, one has failed, or nothing was copied for
-/// [`IDLE_TIMEOUT`].
+/// Copies in both directions until both have ended, one has failed, or the connection is idle.
 pub(crate) async fn relay(
     client: &mut TcpStream,
     server: &mut TcpStream,
@@ -37,44 +83,33 @@ pub(crate) async fn relay(
 ) -> io::Result<()> {
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = server.split();
-    let copied_bytes = AtomicU64::new(0);
+    let progress = Progress::default();
     let copying = async {
         tokio::try_join!(
-            copy(&mut from_client, &mut to_server, &copied_bytes),
-            copy(&mut from_server, &mut to_client, &copied_bytes),
+            copy(&mut from_client, &mut to_server, &progress),
+            copy(&mut from_server, &mut to_client, &progress),
         )
     };
     tokio::select! {
         done = copying => done.map(drop),
-        () = idle(clock, &copied_bytes) => Err(io::ErrorKind::TimedOut.into()),
+        () = progress.idle(clock) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-/// Returns when `copied_bytes` has not changed for [`IDLE_TIMEOUT`].
-pub(crate) async fn idle(clock: &dyn Clock, copied_bytes: &AtomicU64) {
-    loop {
-        let before = copied_bytes.load(Ordering::Relaxed);
-        clock.sleep(IDLE_TIMEOUT).await;
-        if copied_bytes.load(Ordering::Relaxed) == before {
-            return;
-        }
-    }
-}
-
-/// Copies until the end of `from`, then shuts down `to`. Adds the length of each chunk to
-/// `copied_bytes`.
+/// Copies until the end of `from`, then shuts down `to`.
 async fn copy(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
-    copied_bytes: &AtomicU64,
+    progress: &Progress,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         let length = from.read(&mut buffer).await?;
         if length == 0 {
+            progress.half_close();
             return to.shutdown().await;
         }
         to.write_all(&buffer[..length]).await?;
-        copied_bytes.fetch_add(length as u64, Ordering::Relaxed);
+        progress.add(length);
     }
 }

@@ -163,7 +163,7 @@ impl Secrets {
             }
         }
         if !filled.replacements.is_empty() {
-            filled.accept_only_plain_responses();
+            filled.accept_only_whole_responses();
         }
         filled
     }
@@ -203,9 +203,12 @@ impl FilledHead {
         self.replacements.extend(replacements);
     }
 
-    /// Asks for a response that is not compressed, in which values can be found.
-    fn accept_only_plain_responses(&mut self) {
-        let is_other = |line: &&[u8]| split_field(line).0 != "accept-encoding";
+    /// Asks for a whole response that is not compressed, in which values can be found.
+    fn accept_only_whole_responses(&mut self) {
+        let is_other = |line: &&[u8]| {
+            let (name, _) = split_field(line);
+            !matches!(&*name, "accept-encoding" | "range" | "if-range")
+        };
         let mut bytes = self.lines().filter(is_other).collect::<Vec<_>>().concat();
         // The empty line that ends the head.
         bytes.truncate(bytes.len() - b"\r\n".len());
@@ -340,6 +343,19 @@ mod tests {
                 format!("GET / HTTP/1.1\r\nHost: x\r\n{want}\r\nAccept-Encoding: identity\r\n\r\n")
             );
             assert_eq!(filled.unfilled, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn request_with_a_value_asks_for_a_whole_response() {
+        let bearer = format!("Authorization: Bearer {PLACEHOLDER}");
+        let fields =
+            format!("{bearer}\r\nRange: bytes=0-9\r\nIf-Range: x\r\nAccept-Encoding: gzip");
+        for (host, want) in [("a.example:80", false), ("evil.example:80", true)] {
+            let (text, _) = filled("GET / HTTP/1.1", host, &fields);
+            for field in ["Range: bytes=0-9", "If-Range: x", "Accept-Encoding: gzip"] {
+                assert_eq!(text.contains(field), want, "{text}");
+            }
         }
     }
 

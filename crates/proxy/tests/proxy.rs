@@ -16,9 +16,12 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A clock that sleeps for this long at most.
+/// A clock that sleeps for this long at most, and shortly in place of a minute.
 #[derive(Debug)]
 struct TestClock(Duration);
+
+/// How long a connection may be idle after one side has ended.
+const HALF_CLOSED_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[async_trait]
 impl Clock for TestClock {
@@ -31,7 +34,9 @@ impl Clock for TestClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        tokio::time::sleep(duration.min(self.0)).await;
+        let short = Duration::from_millis(50);
+        let is_short = duration == HALF_CLOSED_TIMEOUT;
+        tokio::time::sleep(if is_short { short } else { duration }.min(self.0)).await;
     }
 }
 
@@ -178,6 +183,54 @@ async fn second_request_of_a_connection_reaches_no_server() {
         assert!(!answer.contains("evil"), "{answer}");
         assert!(!answer.contains("Trailer"), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn connection_of_a_client_that_has_gone_ends_although_the_server_is_silent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = listener.local_addr().unwrap();
+    let names = Names([("ok.example", vec!["127.0.0.1"])].into());
+    let entries = [format!("ok.example:{}", server.port()), server.to_string()];
+    let proxy = Running::with(&entries, names, None).await;
+    for request in [
+        format!("GET http://{server}/ HTTP/1.1\r\n\r\n").into_bytes(),
+        format!("CONNECT {server} HTTP/1.1\r\n\r\n").into_bytes(),
+        socks("ok.example", server.port()),
+    ] {
+        let mut client = TcpStream::connect(proxy.address).await.unwrap();
+        client.write_all(&request).await.unwrap();
+        let (mut connection, _) = listener.accept().await.unwrap();
+        drop(client);
+        // The server learns of the end of both directions only by a failed write.
+        let limit = Duration::from_secs(20);
+        let ended = tokio::time::timeout(limit, async {
+            let _ = connection.read_to_end(&mut Vec::new()).await;
+            while connection.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        });
+        assert!(ended.await.is_ok(), "{}", String::from_utf8_lossy(&request));
+    }
+}
+
+#[tokio::test]
+async fn response_says_that_its_connection_ends() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = listener.local_addr().unwrap();
+    let proxy = Running::with(&[server.to_string()], Names::default(), None).await;
+    tokio::spawn(async move {
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let _ = client.read(&mut [0; 1024]).await;
+            let response = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nHTTP/1.1 \n";
+            let _ = client.write_all(response).await;
+        }
+    });
+    let answer = proxy.text(format!("GET http://{server}/ HTTP/1.1\r\n\r\n"));
+    assert_eq!(
+        answer.await,
+        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nHTTP/1.1 \n"
+    );
 }
 
 #[tokio::test]

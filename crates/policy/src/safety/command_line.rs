@@ -271,7 +271,8 @@ pub(super) fn is_one_of(word: &str, alternatives: &str) -> bool {
 
 /// Returns the arguments after these subcommands; `None` if the command has other subcommands.
 /// Options may stand between the subcommands, and a word after an option may be the option's value.
-/// With `anywhere`, other words may stand between them, too.
+/// With `anywhere`, other words may stand between them, too. A pattern then matches no word after
+/// an option: `aws lambda invoke --function-name delete-user`.
 fn arguments_after<'f>(
     arguments: &'f [Field],
     words: &[String],
@@ -284,10 +285,12 @@ fn arguments_after<'f>(
     let mut after_option = false;
     for (index, field) in arguments.iter().enumerate() {
         let text = field.value.prefix();
+        // A pattern is not compared with a word that is probably the value of an option.
+        let is_value = after_option && anywhere && next.contains('*');
         if field
             .value
             .literal()
-            .is_some_and(|text| !text.starts_with('-') && is_one_of(text, next))
+            .is_some_and(|text| !is_value && !text.starts_with('-') && is_one_of(text, next))
         {
             after_option = false;
             match wanted.next() {

@@ -6,9 +6,10 @@ use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
 /// Programs that execute SQL.
-const SQL_CLIENTS: [&str; 17] = [
+const SQL_CLIENTS: [&str; 25] = [
     "psql", "pgcli", "mysql", "mycli", "mariadb", "sqlite3", "sqlite", "litecli", "duckdb",
     "sqlcmd", "sqlplus", "clickhouse-client", "clickhouse", "cockroach", "cqlsh", "usql", "turso",
+    "hive", "beeline", "impala-shell", "spark-sql", "trino", "presto", "snow", "snowsql",
 ];
 
 /// Options with statements as their value, which may be attached to the option.

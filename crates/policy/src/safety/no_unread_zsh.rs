@@ -48,7 +48,7 @@ const GROUP_WORDS: [(Group, &str); 5] = [
     (
         Group::Services,
         "psql pgcli mysql mycli mariadb sqlite litecli duckdb sqlcmd sqlplus clickhouse cockroach cqlsh usql turso redis \
-         valkey keydb mongo mongosh",
+         valkey keydb mongo mongosh hive beeline impala spark trino presto snow snowsql",
     ),
 ];
 

@@ -9,6 +9,8 @@ use super::super::path::{absolute, lexical};
 /// `type=bind,source=…,target=…`. Leaves out volumes, read-only mounts and unknown sources.
 pub(super) fn mounts(text: &Value, shell: &ShellState) -> Vec<Mount> {
     let text = text.literal().unwrap_or("");
+    // `-v=/:/host`
+    let text = text.strip_prefix('=').unwrap_or(text);
     if text.contains('=') && text.contains(',') {
         let value = |names: [&str; 3]| {
             let mut fields = text.split(',').filter_map(|field| field.split_once('='));
