@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# anthropic 2.14.0 (PyPI): an output of 4,046 bytes is a failure, and the next output begins with "0".
+# anthropic 2.14.0 (PyPI): an output of 4,046 bytes is a failure, and the next output begins with
+# "0".
 #
 # Expected: the outcome of a command of the SDK's `bash` tool does not depend on the length of its
 # output. Seen: the tool reads blocks of 4,096 bytes until it finds its mark, and does not wait for
 # the exit code behind it. If a block ends between both, as after 4,046 bytes (8,142, 12,238, ...),
 # the code is -1, which the tool reports as an error. The digits are in front of the next command's
-# output. One byte less, and the exit code 127 is 1. It happens if all arrive together: often after a
-# builtin, seldom after a slow program.
+# output. One byte less, and the exit code 127 is 1. It happens if all arrive together: often after
+# a builtin, seldom after a slow program.
 #
 # For agent-bash: the exit code is a message of the supervisor, not text in the output.
 set -eu

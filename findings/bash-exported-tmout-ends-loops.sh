@@ -4,10 +4,11 @@
 # Expected: TMOUT ends an idle shell at its prompt, as hardened machines set it in /etc/profile, and
 # does not concern scripts. Seen: it is also the time limit of each `read` without `-t`. If a loop
 # `make | while read -r line` waits longer for a line than TMOUT, the loop ends as at the end of its
-# input: the rest is lost, nothing is printed, and the loop's exit code is 0. `mapfile` waits.
-# The same script reads all lines below dash 0.5.12 and zsh 5.9.
+# input: the rest is lost, nothing is printed, and the loop's exit code is 0. `mapfile` waits. The
+# same script reads all lines below dash 0.5.12 and zsh 5.9.
 #
-# For agent-bash: a start file of the user cannot set TMOUT; a TMOUT of the environment counts, as for any bash.
+# For agent-bash: a start file of the user cannot set TMOUT; a TMOUT of the environment counts, as
+# for any bash.
 set -eu
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 lines() {

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Gemini CLI 0.61.0 (npm): if secrets are hidden from commands, commits have another author.
 #
-# Expected: `security.environmentVariableRedaction.enabled` keeps tokens and passwords from commands,
-# and leaves the rest. Seen: each variable is dropped that has AUTH, KEY, CERT or a similar word
-# anywhere in its name. GIT_AUTHOR_NAME has AUTH in "AUTHOR", so a commit is by the user of the
-# repository's configuration, while GIT_COMMITTER_NAME stays. SSH_AUTH_SOCK, SSL_CERT_FILE and KEYMAP
-# are missing, too. Nothing says so, and git exits with 0.
+# Expected: `security.environmentVariableRedaction.enabled` keeps tokens and passwords from
+# commands, and leaves the rest. Seen: each variable is dropped that has AUTH, KEY, CERT or a
+# similar word anywhere in its name. GIT_AUTHOR_NAME has AUTH in "AUTHOR", so a commit is by the
+# user of the repository's configuration, while GIT_COMMITTER_NAME stays. SSH_AUTH_SOCK,
+# SSL_CERT_FILE and KEYMAP are missing, too. Nothing says so, and git exits with 0.
 #
-# For agent-bash: the sandbox removes secrets by whole words of a name, and keeps GIT_AUTHOR_NAME and the paths.
+# For agent-bash: the sandbox removes secrets by whole words of a name, and keeps GIT_AUTHOR_NAME
+# and the paths.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @google/gemini-cli@0.61.0

@@ -7,7 +7,8 @@
 # the worktree's branch without a word. After `git worktree remove`, the path is a deleted file. In
 # each clone, `git submodule` and programs that call it fail: "no submodule mapping found".
 #
-# For agent-bash: agents that put worktrees into the repository need a line in .gitignore or .git/info/exclude.
+# For agent-bash: agents that put worktrees into the repository need a line in .gitignore or
+# .git/info/exclude.
 set -eu
 . "$(dirname "$0")/lib/git.sh"
 git config --global user.name user

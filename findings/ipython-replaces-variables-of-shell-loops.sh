@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # IPython 9.18.1 (PyPI): `!for i in 1 2 3; do echo $i; done` prints 7 7 7 if Python has an `i`.
 #
-# Expected: a line after `!` is the shell's, so its loop has a variable of its own. Seen: IPython first
-# replaces each `$name` that is a variable of Python, as it does on purpose for `!ls $directory`, and
-# of `${i}` the part in braces: it becomes `$7`, which is empty. What a command means depends on the
-# cells before it: loops in Python often leave an `i`, `f`, `path` or `line`. The cell magic `%%bash`
-# replaces nothing. Notebook tools of agents run such lines.
+# Expected: a line after `!` is the shell's, so its loop has a variable of its own. Seen: IPython
+# first replaces each `$name` that is a variable of Python, as it does on purpose for `!ls
+# $directory`, and of `${i}` the part in braces: it becomes `$7`, which is empty. What a command
+# means depends on the cells before it: loops in Python often leave an `i`, `f`, `path` or `line`.
+# The cell magic `%%bash` replaces nothing. Notebook tools of agents run such lines.
 #
 # For agent-bash: bash gets the text of a call unchanged.
 set -eu

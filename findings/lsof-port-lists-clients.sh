@@ -6,8 +6,8 @@
 # connected to the server is listed: the browser with the page open, a proxy, a test runner, the
 # editor or agent that talks to the server. `-sTCP:LISTEN` lists the server alone.
 #
-# For agent-bash: rules compare the pattern of such a command with its own processes, not with their connections;
-# `jobs kill` ends a server by its job.
+# For agent-bash: rules compare the pattern of such a command with its own processes, not with their
+# connections; `jobs kill` ends a server by its job.
 set -eu
 version=$(lsof -v 2>&1 | sed -n 's/^ *revision: //p')
 [ "$version" = 4.95.0 ] || { echo "cannot run: lsof ${version:-is missing}, not 4.95.0"; exit 2; }

@@ -3,11 +3,13 @@
 # changes line ends and letters of the others.
 #
 # Expected: `edit_file` replaces the given text, and the bytes around it stay; its answer, a diff,
-# lists each changed line. Seen: each line end "\r\n" of the file becomes "\n", and each byte that is
-# not UTF-8 becomes the character U+FFFD, so text in Latin-1 is lost for good. The diff shows the one
-# line only, as it compares the converted text with the new one. `git diff` then has the whole file.
+# lists each changed line. Seen: each line end "\r\n" of the file becomes "\n", and each byte that
+# is not UTF-8 becomes the character U+FFFD, so text in Latin-1 is lost for good. The diff shows the
+# one line only, as it compares the converted text with the new one. `git diff` then has the whole
+# file.
 #
-# For agent-bash: no tool edits files as text; where a client has recorded changes, an undo restores bytes.
+# For agent-bash: no tool edits files as text; where a client has recorded changes, an undo restores
+# bytes.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @modelcontextprotocol/server-filesystem@2026.8.31

@@ -4,9 +4,9 @@
 #
 # Expected: `git_commit` ends the cherry-pick as `git commit` does, with the author and the date of
 # the commit that is picked; the tool does so for a merge. Seen: the author is the user who resolved
-# the conflict, and CHERRY_PICK_HEAD stays, so git still takes a cherry-pick for unfinished. The next
-# `git commit` of the user, of whatever files, is by the author of the picked commit, at its date.
-# Both succeed, and no message names an author.
+# the conflict, and CHERRY_PICK_HEAD stays, so git still takes a cherry-pick for unfinished. The
+# next `git commit` of the user, of whatever files, is by the author of the picked commit, at its
+# date. Both succeed, and no message names an author.
 #
 # For agent-bash: `git commit` in a call is the user's git.
 set -eu

@@ -5,10 +5,11 @@
 # Seen: it depends on what was asked before. A name that a program of the overlay once looked for
 # stays missing: `ls` lists it, `cat` says "No such file or directory", and `ls -l` has question
 # marks. Another new name in the same directory can be read. Programs look for files that do not
-# exist all the time: `git` for MERGE_HEAD, Node.js for modules, make for its targets, a loop for the
-# file that announces a server. The answer also differs if the kernel drops its cache of names.
+# exist all the time: `git` for MERGE_HEAD, Node.js for modules, make for its targets, a loop for
+# the file that announces a server. The answer also differs if the kernel drops its cache of names.
 #
-# For agent-bash: a trial that waits for a file of a process outside can wait for ever, though `ls` lists the file.
+# For agent-bash: a trial that waits for a file of a process outside can wait for ever, though `ls`
+# lists the file.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 unshare -m true 2> /dev/null || { echo 'cannot run: mounts need root'; exit 2; }

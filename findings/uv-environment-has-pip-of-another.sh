@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # uv 0.13.9 (PyPI): in an activated environment of uv, `pip install` installs into another Python.
 #
-# Expected: after `. .venv/bin/activate`, `pip` installs into that environment, as in one of `python3
-# -m venv`. Seen: `uv venv` puts no pip into it, so the next `pip` of PATH runs, which belongs to the
-# system's or pyenv's Python. It installs there, exits with 0, and looks as always; `python` in the
-# same shell does not find the package. `python -m pip` fails, and `uv pip install` works.
+# Expected: after `. .venv/bin/activate`, `pip` installs into that environment, as in one of
+# `python3 -m venv`. Seen: `uv venv` puts no pip into it, so the next `pip` of PATH runs, which
+# belongs to the system's or pyenv's Python. It installs there, exits with 0, and looks as always;
+# `python` in the same shell does not find the package. `python -m pip` fails, and `uv pip install`
+# works.
 #
-# For agent-bash: with recorded changes, the result says how many files changed outside the directory of the call.
+# For agent-bash: with recorded changes, the result says how many files changed outside the
+# directory of the call.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
