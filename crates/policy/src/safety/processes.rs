@@ -327,6 +327,7 @@ mod tests {
             ("killall vite", false),
             ("pgrep node", false),
             ("kill $(pgrep vite)", false),
+            ("kill $(lsof -ti :3000 -sTCP:LISTEN)", false),
             ("kill $(lsof -ti :3000)", false),
             ("pgrep node; kill 1234", false),
             ("ssh host pkill node", false),
