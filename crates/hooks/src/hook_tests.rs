@@ -574,6 +574,7 @@ fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
 #[test]
 fn rewriting_leaves_the_question_to_agents_that_take_a_new_text_without_allow() {
     let gemini = "agent-bash shell --conversation gemini-cli-23030f5c-40f5-4a8b-a217-a52f9a74ab12 -c 'echo hi'";
+    let vibe = "agent-bash shell --conversation mistral-vibe-6011e9db-55ea-bbe8-4151-4133aa977c15 -c 'echo hi'";
     for (captured, path, line) in [
         (CAPTURED_CALLS[2], "/hookSpecificOutput/tool_input", gemini),
         (
@@ -581,11 +582,7 @@ fn rewriting_leaves_the_question_to_agents_that_take_a_new_text_without_allow() 
             "/modifiedArgs",
             "agent-bash shell -c 'echo hi'",
         ),
-        (
-            CAPTURED_CALLS[22],
-            "/hook_specific_output/tool_input",
-            "agent-bash shell -c 'echo hi'",
-        ),
+        (CAPTURED_CALLS[22], "/hook_specific_output/tool_input", vibe),
     ] {
         let (name, call) = captured;
         let answer = answer_rewriting(agent(name), call.as_bytes(), &host(&[]), "agent-bash");

@@ -243,9 +243,48 @@ fn new_file_has_the_entries_of_the_agent() {
     command = "agent-bash hook kimi || true"
     timeout = 30
     "#);
-    insta::assert_snapshot!(new("letta"), @"");
-    insta::assert_snapshot!(new("mistral-vibe"), @"");
-    insta::assert_snapshot!(new("openhands"), @"");
+    insta::assert_snapshot!(new("letta"), @r#"
+    {
+      "hooks": {
+        "PreToolUse": [
+          {
+            "matcher": "*",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "agent-bash hook letta || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'",
+                "timeout": 30000
+              }
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+    insta::assert_snapshot!(new("mistral-vibe"), @r#"
+    [[hooks]]
+    name = "agent-bash"
+    type = "pre_tool"
+    command = "agent-bash hook mistral-vibe || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'"
+    timeout = 30
+    strict = true
+    "#);
+    insta::assert_snapshot!(new("openhands"), @r#"
+    {
+      "pre_tool_use": [
+        {
+          "matcher": "terminal",
+          "hooks": [
+            {
+              "type": "command",
+              "command": "agent-bash hook openhands || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'",
+              "timeout": 30
+            }
+          ]
+        }
+      ]
+    }
+    "#);
     insta::assert_snapshot!(new("cline"), @r#"
     #!/bin/sh
     # Written by `agent-bash hook --install cline`, removed by `--uninstall`.
