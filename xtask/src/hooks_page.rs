@@ -67,7 +67,7 @@ fn shell(way: &ShellWay, host: &HostContext) -> String {
             }
         ),
         ShellWay::SearchPath => "the first `bash` in `PATH`".to_owned(),
-        ShellWay::Fixed => "fixed".to_owned(),
+        ShellWay::Fixed(_) => "fixed".to_owned(),
     }
 }
 

@@ -133,7 +133,7 @@ pub(crate) enum HookForm {
     /// replaced as in [`HookList`], by TOML strings.
     Toml(&'static str),
     /// A plugin file that agent-bash writes. `PROGRAM` is replaced by the path of agent-bash as a
-    /// string literal.
+    /// string literal, and `AGENT` by the agent's name.
     Plugin(&'static str),
     /// A shell script that agent-bash writes. `PROGRAM` is replaced by the path of agent-bash as a
     /// shell word.
@@ -148,6 +148,7 @@ impl HookForm {
         Self::Json(JsonEntry {
             json,
             header: None,
+            excluded: None,
             lists,
         })
     }
@@ -160,6 +161,8 @@ pub(crate) struct JsonEntry {
     pub(crate) json: JsonForm,
     /// A top-level member that the file must have, with its value.
     pub(crate) header: Option<(&'static str, &'static str)>,
+    /// A top-level member that the file must not have, with the reason, as a part of an error.
+    pub(crate) excluded: Option<(&'static str, &'static str)>,
     /// The lists that get an entry.
     pub(crate) lists: &'static [HookList],
 }

@@ -52,9 +52,14 @@ mod crush;
 mod cursor;
 mod droid;
 mod gemini_cli;
+mod kilo;
 mod kimi;
 mod kiro;
+mod letta;
+mod mistral_vibe;
+mod omp;
 mod opencode;
+mod openhands;
 mod pi;
 mod qwen;
 mod vscode;
@@ -68,7 +73,7 @@ use crate::supported_agent::SupportedAgent;
 use std::iter;
 
 /// All supported agents, in the order of their names.
-pub static SUPPORTED: [SupportedAgent; 17] = [
+pub static SUPPORTED: [SupportedAgent; 22] = [
     claude_code::AGENT,
     cline::AGENT,
     codex::AGENT,
@@ -77,9 +82,14 @@ pub static SUPPORTED: [SupportedAgent; 17] = [
     cursor::AGENT,
     droid::AGENT,
     gemini_cli::AGENT,
+    kilo::AGENT,
     kimi::AGENT,
     kiro::AGENT,
+    letta::AGENT,
+    mistral_vibe::AGENT,
+    omp::AGENT,
     opencode::AGENT,
+    openhands::AGENT,
     pi::AGENT,
     qwen::AGENT,
     vscode::VSCODE,

@@ -16,6 +16,8 @@ pub(crate) enum AnswerFormat {
     Gemini,
     /// `decision` and `context`.
     Crush,
+    /// `decision`, and an input in snake case.
+    MistralVibe,
     /// `permission`, with separate texts for the user and the model.
     Cursor,
     /// `overrideInput`: a command that prints the reason. Cline ignores an exit code, and `cancel`
@@ -41,6 +43,7 @@ impl AnswerFormat {
             _ if has("clineVersion") || has("preToolUse") => Self::Cline,
             "beforeShellExecution" => Self::Cursor,
             "BeforeTool" => Self::Gemini,
+            "pre_tool" if name == "hook_event_name" => Self::MistralVibe,
             "tool_call" if name == "hookName" => Self::Cline,
             "tool.execute.before" | "tool_call" => Self::Plugin,
             "" if has("toolName") => Self::Copilot,
@@ -55,7 +58,9 @@ impl AnswerFormat {
         HookAnswer::json(&match self {
             Self::ClaudeCode => hook_specific(call, denial(reason)),
             Self::Copilot => denial(reason),
-            Self::Gemini | Self::Crush => json!({ "decision": "deny", "reason": reason }),
+            Self::Gemini | Self::Crush | Self::MistralVibe => {
+                json!({ "decision": "deny", "reason": reason })
+            }
             Self::Cursor => {
                 json!({ "permission": "deny", "user_message": reason, "agent_message": reason })
             }
@@ -110,7 +115,7 @@ impl AnswerFormat {
             Self::Crush => json!({ "context": advice }),
             Self::Cline => json!({ "contextModification": advice }),
             Self::Plugin => json!({ "advice": advice }),
-            Self::Gemini | Self::Cursor | Self::ExitCode => Value::Null,
+            Self::Gemini | Self::MistralVibe | Self::Cursor | Self::ExitCode => Value::Null,
         }
     }
 
@@ -130,6 +135,9 @@ impl AnswerFormat {
             Self::ClaudeCode => json!({ "permissionDecision": "allow", "updatedInput": input }),
             Self::Copilot => json!({ "modifiedArgs": input }),
             Self::Gemini => return Some(hook_specific(call, json!({ "tool_input": input }))),
+            Self::MistralVibe => {
+                return Some(json!({ "hook_specific_output": { "tool_input": input } }));
+            }
             _ => return None,
         };
         if let Some(advice) = advice {

@@ -6,7 +6,8 @@ use std::fmt;
 
 /// Names of the field for the event.
 pub(super) const EVENT_NAMES: &[&str] = &[
-    "hook_event_name", "hookEventName", "event", "hookName", "trigger", "agent_action_name",
+    "hook_event_name", "hookEventName", "event", "event_type", "hookName", "trigger",
+    "agent_action_name",
 ];
 
 /// Names of the field for the tool's name.
@@ -22,7 +23,9 @@ pub(super) const INPUT_NAMES: &[&str] = &[
 const NESTED_NAMES: &[&str] = &["tool_call", "toolCall", "preToolUse", "tool"];
 
 /// Names of the field for the conversation's directory.
-pub(super) const CWD_NAMES: &[&str] = &["cwd", "workingDirectory", "working_directory"];
+pub(super) const CWD_NAMES: &[&str] = &[
+    "cwd", "workingDirectory", "working_directory", "working_dir",
+];
 
 /// Names of the list whose first entry is the conversation's directory. Used if a call has none of
 /// [`CWD_NAMES`].

@@ -24,17 +24,17 @@ const NO_SHELL_TOOLS: &[&str] = &[
     "strreplacebasededittool", "strreplaceeditor", "texteditor",
 ];
 
-/// The tool by which VS Code types text into a terminal in which a command runs. The text may be a
-/// command, an answer to a question, or empty.
-const TERMINAL_INPUT_TOOL: &str = "sendtoterminal";
+/// The tools by which VS Code and `OpenHands` type text into a terminal in which a command may run.
+/// The text may be a command, an answer to a question, or empty.
+const TERMINAL_INPUT_TOOLS: &[&str] = &["sendtoterminal", "terminal"];
 
 /// The field of VS Code's tool for new tasks in which the task's command is.
 const TASK_FIELD: &str = "task";
 
 /// Events that an agent reports before a command runs, in lowercase without punctuation.
 const EVENTS_BEFORE_COMMANDS: &[&str] = &[
-    "beforeshellexecution", "beforetool", "preruncommand", "preskillshellcommand", "pretooluse",
-    "toolcall", "toolexecutebefore",
+    "beforeshellexecution", "beforetool", "preruncommand", "preskillshellcommand", "pretool",
+    "pretooluse", "toolcall", "toolexecutebefore",
 ];
 
 /// Events of shell commands. Calls of these events need not name a tool.
@@ -179,7 +179,7 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
         Some(Value::Object(task)) => task.clone(),
         _ => Map::new(),
     };
-    let is_terminal_input = name == TERMINAL_INPUT_TOOL;
+    let is_terminal_input = TERMINAL_INPUT_TOOLS.contains(&&*name);
     let mut is_only_checked = is_terminal_input;
     let mut scripts = Vec::new();
     let mut script_field = None;
@@ -239,12 +239,13 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
 }
 
 /// True for a tool of `agent-bash mcp`, which makes the same checks. Agents name the server before
-/// the tool: `mcp__agent-bash__bash`, `agent-bash-bash`. Codex replaces the hyphen. A tool `bash`
+/// the tool: `mcp__agent-bash__bash`, `agent-bash-bash`. Codex and Mistral Vibe replace the hyphen. A tool `bash`
 /// of a server `agent` is another tool.
 fn is_of_own_server(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     let mut servers = tool.match_indices("agent-bash");
     tool.starts_with("mcp__agent_bash__")
+        || tool.starts_with("mcp_agent_bash.")
         || servers.any(|(at, server)| {
             let is_edge =
                 |letter: char| !letter.is_ascii_alphanumeric() && (letter != '-' || at == 0);

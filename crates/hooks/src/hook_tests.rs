@@ -12,7 +12,7 @@ use std::sync::Arc;
 mod shapes;
 
 /// The captured inputs, with the agent whose hook is configured.
-const CAPTURED_CALLS: [(&str, &str); 20] = [
+const CAPTURED_CALLS: [(&str, &str); 25] = [
     (
         "claude-code",
         include_str!("captured/claude-code-2.1.332.json"),
@@ -53,6 +53,16 @@ const CAPTURED_CALLS: [(&str, &str); 20] = [
     ),
     ("claude-code", include_str!("captured/qwen-0.24.4.json")),
     ("copilot", VSCODE_CALL),
+    // Kilo runs the plugin of opencode.
+    ("kilo", include_str!("captured/opencode-1.18.33.json")),
+    ("letta", include_str!("captured/letta-0.32.18.json")),
+    (
+        "mistral-vibe",
+        include_str!("captured/mistral-vibe-3.0.2.json"),
+    ),
+    ("openhands", include_str!("captured/openhands-1.16.0.json")),
+    // Oh My Pi runs the plugin of pi.
+    ("omp", include_str!("captured/pi-1.6.0.json")),
 ];
 
 /// A call of VS Code's agent, which also runs the hook of Copilot CLI.
@@ -117,7 +127,7 @@ fn effect(call: &Value, answer: &HookAnswer) -> Effect {
         None if sent("toolName") => (
             &output, "permissionDecision", "deny", "permissionDecisionReason",
         ),
-        Some("BeforeTool") => (&output, "decision", "deny", "reason"),
+        Some("BeforeTool" | "pre_tool") => (&output, "decision", "deny", "reason"),
         _ if sent("event") => (&output, "decision", "deny", "reason"),
         Some("tool.execute.before" | "tool_call") => {
             return match &output["refused"] {
@@ -498,7 +508,7 @@ fn advice_is_sent_to_agents_that_accept_it() {
             "copilot" => Some(json!({ "additionalContext": ADVICE })),
             "crush" => Some(json!({ "context": ADVICE })),
             "cline" => Some(json!({ "contextModification": ADVICE })),
-            "opencode" | "pi" => Some(json!({ "advice": ADVICE })),
+            "kilo" | "omp" | "opencode" | "pi" => Some(json!({ "advice": ADVICE })),
             _ => None,
         };
         let agent = agent(name);
@@ -576,6 +586,7 @@ fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
 #[test]
 fn rewriting_leaves_the_question_to_agents_that_take_a_new_text_without_allow() {
     let gemini = "agent-bash shell --conversation gemini-cli-23030f5c-40f5-4a8b-a217-a52f9a74ab12 -c 'echo hi'";
+    let vibe = "agent-bash shell --conversation mistral-vibe-6011e9db-55ea-bbe8-4151-4133aa977c15 -c 'echo hi'";
     for (captured, path, line) in [
         (CAPTURED_CALLS[2], "/hookSpecificOutput/tool_input", gemini),
         (
@@ -583,6 +594,7 @@ fn rewriting_leaves_the_question_to_agents_that_take_a_new_text_without_allow() 
             "/modifiedArgs",
             "agent-bash shell -c 'echo hi'",
         ),
+        (CAPTURED_CALLS[22], "/hook_specific_output/tool_input", vibe),
     ] {
         let (name, call) = captured;
         let answer = answer_rewriting(agent(name), call.as_bytes(), &host(&[]), "agent-bash");
@@ -591,7 +603,9 @@ fn rewriting_leaves_the_question_to_agents_that_take_a_new_text_without_allow() 
         let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
         let input = answer.pointer(path).unwrap();
         assert_eq!(input["command"], line, "{name}");
-        assert_eq!(input["description"], "greet", "{name}");
+        let description = call["tool_input"].get("description");
+        let description = description.or(call["toolArgs"].get("description"));
+        assert_eq!(input.get("description"), description, "{name}");
         let cost = agent(name).rewriting_cost();
         assert!(cost.contains("asks you about the new text"), "{cost}");
     }

@@ -166,6 +166,7 @@ fn with_options(
     if before.is_some_and(|before| !is_written_by_us(before)) {
         return Err(BadFile::NotOurs);
     }
+    let text = text.replace("AGENT", agent.hook_name());
     Ok(text.replacen("PROGRAM", &program, 1))
 }
 

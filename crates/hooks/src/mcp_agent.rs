@@ -39,4 +39,6 @@ pub(crate) enum McpForm {
     },
     /// A table `[mcp_servers.agent-bash]` in a TOML file.
     Toml,
+    /// A table `[[mcp_servers]]` in a TOML file, with these lines before the usual ones.
+    TomlList(&'static str),
 }

@@ -16,8 +16,8 @@ pub enum ShellWay {
     Setting(ShellSetting),
     /// The agent starts the first `bash` in `PATH`.
     SearchPath,
-    /// The agent always starts the same program. Only a hook can change the text of a command.
-    Fixed,
+    /// The agent always starts this program. Only a hook can change the text of a command.
+    Fixed(&'static str),
 }
 
 /// The setting that names an agent's shell.

@@ -19,11 +19,11 @@ The settings in force are those of `agent-bash settings`.
   agent-bash hook --install --project codex --yes    for this directory alone, without asking
   agent-bash hook --uninstall claude-code            restores the former settings
 
-With --take-over, the agent starts `agent-bash shell` in place of bash. claude-code, opencode and pi
-have a setting for that; vscode has one for tasks only. gemini-cli and qwen start the first bash in
-PATH; the command prints how to start them. codex and copilot always start /bin/bash, and vscode
-types into a terminal: --take-over=rewrite makes their hook replace each command. The hook of
-gemini-cli can do so, too. The cost: the permission rules of the agent see the new text, so a rule
+With --take-over, the agent starts `agent-bash shell` in place of bash. claude-code, kilo, opencode
+and pi have a setting for that; vscode has one for tasks only. gemini-cli and qwen start the first
+bash in PATH; the command prints how to start them. codex and copilot always start /bin/bash,
+mistral-vibe starts zsh if there is one, and vscode types into a terminal: --take-over=rewrite makes
+their hook replace each command. The hook of gemini-cli can do so, too. The cost: the permission rules of the agent see the new text, so a rule
 that allows agent-bash allows every command. Codex no longer asks the user about commands, because
 it accepts a new text only together with `allow`.
 

@@ -98,7 +98,7 @@ pub(crate) fn found_at(agent: &SupportedAgent, start: &StartContext) -> Option<P
 
 /// Returns the ways in which this agent can use agent-bash.
 fn possible_ways(agent: &SupportedAgent) -> Vec<SetupWay> {
-    let has_shell = !matches!(agent.shell, None | Some(ShellWay::Fixed));
+    let has_shell = !matches!(agent.shell, None | Some(ShellWay::Fixed(_)));
     let all = [
         (SetupWay::Shell, has_shell),
         (SetupWay::Hook, true),

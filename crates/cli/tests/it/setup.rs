@@ -7,7 +7,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 /// Every kind of file: the agent, a file of its settings, and realistic contents.
-const FILES: [(&str, &str, &str); 11] = [
+const FILES: [(&str, &str, &str); 15] = [
     (
         "claude-code",
         ".claude/settings.json",
@@ -37,14 +37,35 @@ const FILES: [(&str, &str, &str); 11] = [
         "// mine\n{\n  \"mcpServers\": {\n    // none\n  },\n  \"theme\": \"x\" /* t */\n}\n",
     ),
     (
+        "kilo",
+        ".config/kilo/kilo.jsonc",
+        "{\n  // mine\n  \"$schema\": \"https://app.kilo.ai/config.json\"\n}",
+    ),
+    (
         "kimi",
         ".kimi-code/config.toml",
         "[[hooks]]\nevent = \"Stop\"\ncommand = \"true\"\n",
     ),
     (
+        "letta",
+        ".letta/settings.json",
+        "{\n  \"agents\": [],\n  \"hooks\": {\n    \"Stop\": []\n  }\n}",
+    ),
+    (
+        "mistral-vibe",
+        ".vibe/config.toml",
+        "active_model = \"m\"\n\n[[mcp_servers]]\nname = \"other\"\ntransport = \"stdio\"\ncommand = \"true\"\n\n\
+         [[providers]]\nname = \"p\" # mine\n",
+    ),
+    (
         "opencode",
         ".config/opencode/opencode.jsonc",
         "{\r\n  // mine\r\n  \"mcp\": {\"a\": {\"enabled\": false,},},\r\n}\r\n",
+    ),
+    (
+        "openhands",
+        ".openhands/hooks.json",
+        "{\"stop\": [{\"hooks\": []}]}\n",
     ),
     ("qwen", ".qwen/settings.json", "{}"),
     (

@@ -42,7 +42,7 @@ pub(super) const AGENT: SupportedAgent = SupportedAgent {
         },
         McpForm::Toml,
     )),
-    shell: Some(ShellWay::Fixed),
+    shell: Some(ShellWay::Fixed("/bin/bash")),
     conversation_variable: Some("CODEX_THREAD_ID"),
     ..SupportedAgent::with_hook(HOOK)
 };

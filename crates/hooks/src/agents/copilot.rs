@@ -23,6 +23,7 @@ pub(super) const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: Some(("version", "1")),
+        excluded: None,
         lists: &[
             (
                 &["hooks", "preToolUse"],
@@ -65,7 +66,7 @@ pub(super) const AGENT: SupportedAgent = SupportedAgent {
             entry: "{\n  \"type\": \"local\",\n  \"command\": PROGRAM,\n  \"args\": [\"mcp\"],\n  \"tools\": [\"*\"]\n}",
         },
     )),
-    shell: Some(ShellWay::Fixed),
+    shell: Some(ShellWay::Fixed("/bin/bash")),
     conversation_variable: Some("COPILOT_AGENT_SESSION_ID"),
     ..SupportedAgent::with_hook(HOOK)
 };

@@ -16,6 +16,7 @@ const HOOK: Agent = Agent {
     form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: Some(("version", "1")),
+        excluded: None,
         lists: &[(
             &["hooks", "beforeShellExecution"],
             "{\n  \"command\": LINE,\n  \"timeout\": 30,\n  \"failClosed\": true\n}",

@@ -1,5 +1,5 @@
-// Written by `agent-bash hook --install opencode`, removed by `--uninstall`.
-// Asks agent-bash before opencode runs a command. A command that agent-bash refuses or cannot check does not run.
+// Written by `agent-bash hook --install AGENT`, removed by `--uninstall`.
+// Asks agent-bash before the agent runs a command. A command that agent-bash refuses or cannot check does not run.
 import { spawnSync } from "node:child_process"
 
 const program = PROGRAM
@@ -12,12 +12,12 @@ export const AgentBash = async ({ client, directory }) => ({
     const { data } = await client.session.get({ path: { id: sessionID } }).catch(() => ({}))
     if (data?.parentID) return
     const prompt = { hook_event_name: "UserPromptSubmit", cwd: directory, process_id: process.pid }
-    spawnSync(program, ["hook", "opencode"], { input: JSON.stringify(prompt), timeout: 30_000 })
+    spawnSync(program, ["hook", "AGENT"], { input: JSON.stringify(prompt), timeout: 30_000 })
   },
   "tool.execute.before": async ({ tool, callID }, output) => {
     if (output.args?.command === undefined) return
     const call = { hook_event_name: "tool.execute.before", cwd: directory, tool_name: tool, tool_input: output.args }
-    const asked = spawnSync(program, ["hook", "opencode"], { input: JSON.stringify(call), encoding: "utf8", timeout: 30_000 })
+    const asked = spawnSync(program, ["hook", "AGENT"], { input: JSON.stringify(call), encoding: "utf8", timeout: 30_000 })
     if (asked.error || asked.status !== 0) {
       throw new Error(asked.stderr?.trim() || `agent-bash did not answer, so this was not run: ${asked.error ?? asked.signal}`)
     }

@@ -9,7 +9,7 @@ use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellLink, ShellSetting, ShellWay};
 
 /// Hooks of opencode are functions, so a plugin file calls agent-bash.
-const HOOK: Agent = Agent {
+pub(super) const HOOK: Agent = Agent {
     name: "opencode",
     program: "opencode",
     tested_with: "opencode-ai 1.18.33",
@@ -69,27 +69,31 @@ const SANDBOX: SandboxedAgent = SandboxedAgent {
     temp_variable: None,
 };
 
+/// The form of the entry for an MCP server.
+pub(super) const fn server(json: JsonForm) -> McpForm {
+    McpForm::Json {
+        json,
+        keys: &["mcp", "agent-bash"],
+        entry: "{\n  \"type\": \"local\",\n  \"command\": [PROGRAM, \"mcp\"],\n  \"enabled\": true\n}",
+    }
+}
+
+/// The setting that names the shell.
+pub(super) const SHELL: ShellSetting = ShellSetting {
+    agent: "opencode",
+    settings: CONFIG,
+    json: JSON,
+    keys: &["shell"],
+    member: None,
+    is_for_tasks: false,
+    link: ShellLink::Bash,
+    install_hint: "opencode reads the setting when it starts.",
+};
+
 /// All that is known of the agent.
 pub(super) const AGENT: SupportedAgent = SupportedAgent {
     sandbox: Some(SANDBOX),
-    mcp: Some(McpAgent::of(
-        &HOOK,
-        CONFIG,
-        McpForm::Json {
-            json: JSON,
-            keys: &["mcp", "agent-bash"],
-            entry: "{\n  \"type\": \"local\",\n  \"command\": [PROGRAM, \"mcp\"],\n  \"enabled\": true\n}",
-        },
-    )),
-    shell: Some(ShellWay::Setting(ShellSetting {
-        agent: "opencode",
-        settings: CONFIG,
-        json: JSON,
-        keys: &["shell"],
-        member: None,
-        is_for_tasks: false,
-        link: ShellLink::Bash,
-        install_hint: "opencode reads the setting when it starts.",
-    })),
+    mcp: Some(McpAgent::of(&HOOK, CONFIG, server(JSON))),
+    shell: Some(ShellWay::Setting(SHELL)),
     ..SupportedAgent::with_hook(HOOK)
 };

@@ -6,7 +6,7 @@ use crate::install::json::STRICT;
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellLink, ShellSetting, ShellWay};
 
-const HOOK: Agent = Agent {
+pub(super) const HOOK: Agent = Agent {
     name: "pi",
     program: "pi",
     tested_with: "@earendil-works/pi-coding-agent 1.6.0",

@@ -191,6 +191,7 @@ fn tool_without_a_script_passes_without_other_fields() {
             "mcp__agent-bash__bash",
             "mcp__agent_bash__bash",
             "mcp_agent-bash_bash",
+            "mcp_agent_bash.bash",
             "agent-bash-bash",
             "@agent-bash/bash",
             "mcp__plugin_agent-bash_agent-bash__bash",
@@ -309,4 +310,24 @@ fn enter_key_for_a_terminal_of_vscode_passes() {
             assert!(is_silent(&answer), "{} {answer:?}", agent.name);
         }
     }
+}
+
+#[test]
+fn text_for_a_terminal_of_openhands_is_checked_and_may_be_empty() {
+    let (name, captured) = CAPTURED_CALLS[23];
+    assert_eq!(name, "openhands");
+    // An empty text asks for more of the output.
+    for text in ["", "C-c", "y"] {
+        let answer = answer_to_call(agent(name), &call(captured, text), &host(&[]));
+        assert!(is_silent(&answer), "{text:?} {answer:?}");
+    }
+    // The working directory is a field of its own.
+    let rules = host(&[]);
+    let refused = answer_to_call(agent(name), &call(captured, "git push -f"), &rules);
+    assert_eq!(refused.exit_code, BLOCKED_EXIT_CODE);
+    let mut elsewhere = call(captured, "rm -rf u");
+    assert!(is_silent(&answer_to_call(agent(name), &elsewhere, &rules)));
+    elsewhere["working_dir"] = "/home".into();
+    let refused = answer_to_call(agent(name), &elsewhere, &rules);
+    assert_eq!(refused.exit_code, BLOCKED_EXIT_CODE, "{refused:?}");
 }

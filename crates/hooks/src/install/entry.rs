@@ -195,12 +195,21 @@ fn parsed(entry: &str) -> Option<serde_json::Value> {
     serde_json::from_str(entry).ok()
 }
 
-/// Checks that the file has the header, because the agent ignores a file without the header.
+/// Checks that the file has the header and lacks the excluded member, because the agent otherwise
+/// ignores the hook.
 fn check_header(agent: &Agent, form: &JsonEntry, text: &str) -> Result<(), BadFile> {
+    let root = root(agent.name, form.json, text)?;
+    if let Some((name, reason)) = form.excluded
+        && member(&root, name).is_some()
+    {
+        return Err(BadFile::OtherShape {
+            path: name.to_owned(),
+            expected: reason,
+        });
+    }
     let Some((name, expected)) = form.header else {
         return Ok(());
     };
-    let root = root(agent.name, form.json, text)?;
     let value = member(&root, name).map(|(_, value)| &text[value.start()..value.end()]);
     if value == Some(expected) {
         return Ok(());

@@ -103,7 +103,12 @@ fn file_is_the_same_after_install_and_uninstall() {
                     continue;
                 }
                 // Another value at the agent's path.
-                Err(BadFile::OtherShape { .. }) if agent.name == "kiro" => continue,
+                Err(BadFile::OtherShape { .. })
+                    if agent.name == "kiro"
+                        || (form.excluded.is_some() && before.contains("hooks")) =>
+                {
+                    continue;
+                }
                 with => with.unwrap(),
             };
             installed += 1;
@@ -237,6 +242,48 @@ fn new_file_has_the_entries_of_the_agent() {
     event = "UserPromptSubmit"
     command = "agent-bash hook kimi || true"
     timeout = 30
+    "#);
+    insta::assert_snapshot!(new("letta"), @r#"
+    {
+      "hooks": {
+        "PreToolUse": [
+          {
+            "matcher": "*",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "agent-bash hook letta || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'",
+                "timeout": 30000
+              }
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+    insta::assert_snapshot!(new("mistral-vibe"), @r#"
+    [[hooks]]
+    name = "agent-bash"
+    type = "pre_tool"
+    command = "agent-bash hook mistral-vibe || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'"
+    timeout = 30
+    strict = true
+    "#);
+    insta::assert_snapshot!(new("openhands"), @r#"
+    {
+      "pre_tool_use": [
+        {
+          "matcher": "terminal",
+          "hooks": [
+            {
+              "type": "command",
+              "command": "agent-bash hook openhands || sh -c 'echo Not run: agent-bash did not permit it >&2; exit 2'",
+              "timeout": 30
+            }
+          ]
+        }
+      ]
+    }
     "#);
     insta::assert_snapshot!(new("cline"), @r#"
     #!/bin/sh
@@ -394,6 +441,47 @@ fn invalid_file_is_refused() {
 }
 
 #[test]
+fn hook_of_the_user_with_our_name_is_not_replaced() {
+    let vibe = &by_name("mistral-vibe").unwrap().hook;
+    let other = "[[hooks]]\nname = \"other\"\ntype = \"pre_tool\"\ncommand = \"true\"\n";
+    let with = with_hook(vibe, Some(other), PROGRAM).unwrap();
+    assert_eq!(with_hook(vibe, Some(&with), PROGRAM).unwrap(), with);
+    assert_eq!(without_hook(vibe, &with).unwrap().as_deref(), Some(other));
+    // Vibe uses the first hook of a name.
+    let named = other.replace("other", "agent-bash");
+    let error = with_hook(vibe, Some(&named), PROGRAM).unwrap_err();
+    assert!(matches!(error, BadFile::AlreadySet { .. }), "{error}");
+}
+
+#[test]
+fn file_whose_lists_are_in_another_member_is_refused() {
+    let openhands = &by_name("openhands").unwrap().hook;
+    let error = with_hook(openhands, Some("{\"hooks\": {}}"), PROGRAM).unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("`hooks` must be absent"), "{error}");
+    // Control: the same text at the top level.
+    assert!(with_hook(openhands, Some("{\"pre_tool_use\": []}"), PROGRAM).is_ok());
+}
+
+#[test]
+fn plugin_of_a_fork_calls_the_hook_by_the_name_of_the_fork() {
+    let plugin = |name: &str| with_hook(&by_name(name).unwrap().hook, None, PROGRAM).unwrap();
+    let (opencode, kilo) = (plugin("opencode"), plugin("kilo"));
+    assert_eq!(opencode.matches("\"hook\", \"opencode\"").count(), 2);
+    assert_eq!(opencode.replace("opencode", "kilo"), kilo);
+    assert!(kilo.starts_with("// Written by `agent-bash hook --install kilo`"));
+    let (pi, omp) = (plugin("pi"), plugin("omp"));
+    assert_eq!(
+        pi.replace("\"hook\", \"pi\"", "\"hook\", \"omp\"")
+            .lines()
+            .skip(1)
+            .collect::<Vec<_>>(),
+        omp.lines().skip(1).collect::<Vec<_>>()
+    );
+    assert_ne!(pi, omp);
+}
+
+#[test]
 fn plugin_has_the_program_as_a_string_literal() {
     let opencode = &by_name("opencode").unwrap().hook;
     let text = with_hook(opencode, None, "/opt/a \"b\"/agent-bash").unwrap();
@@ -440,6 +528,16 @@ fn file_returns_the_settings_path_of_the_agent() {
         (
             "gemini-cli", ".gemini/settings.json", "GEMINI_CLI_HOME", ".gemini/settings.json",
             ".gemini/settings.json",
+        ),
+        (
+            "kilo",
+            ".config/kilo/plugins/agent-bash.js",
+            "XDG_CONFIG_HOME",
+            "kilo/plugins/agent-bash.js",
+            ".kilo/plugins/agent-bash.js",
+        ),
+        (
+            "mistral-vibe", ".vibe/hooks.toml", "VIBE_HOME", "hooks.toml", ".vibe/hooks.toml",
         ),
         (
             "opencode",

@@ -15,7 +15,9 @@ use std::path::Path;
 pub fn with_mcp(agent: &McpAgent, before: Option<&str>, program: &str) -> Result<String, BadFile> {
     match &agent.form {
         McpForm::Json { .. } => with_member(agent, |member| member.with(before, program)),
-        McpForm::Toml => toml(agent).with(before, &toml_lines(program)),
+        McpForm::Toml | McpForm::TomlList(_) => {
+            toml(agent).with(before, &toml_lines(first_lines(agent), program))
+        }
     }
 }
 
@@ -27,7 +29,7 @@ pub fn with_mcp(agent: &McpAgent, before: Option<&str>, program: &str) -> Result
 pub fn without_mcp(agent: &McpAgent, before: &str) -> Result<Option<String>, BadFile> {
     match &agent.form {
         McpForm::Json { .. } => with_member(agent, |member| member.without(before)),
-        McpForm::Toml => toml(agent).without(before),
+        McpForm::Toml | McpForm::TomlList(_) => toml(agent).without(before),
     }
 }
 
@@ -38,9 +40,11 @@ pub fn without_mcp(agent: &McpAgent, before: &str) -> Result<Option<String>, Bad
 pub fn mcp_program(agent: &McpAgent, text: &str) -> Result<Option<String>, BadFile> {
     match &agent.form {
         McpForm::Json { .. } => with_member(agent, |member| member.program(text)),
-        McpForm::Toml => {
+        McpForm::Toml | McpForm::TomlList(_) => {
             let entry = toml(agent).own_entry(text)?;
-            Ok(entry.as_ref().and_then(toml_program).map(str::to_owned))
+            let program = entry.as_ref();
+            let program = program.and_then(|entry| toml_program(first_lines(agent), entry));
+            Ok(program.map(str::to_owned))
         }
     }
 }
@@ -69,33 +73,47 @@ fn with_member<T>(agent: &McpAgent, action: impl FnOnce(&JsonMember<'_>) -> T) -
 
 /// Returns the form of the agent's entry in a TOML file.
 fn toml(agent: &McpAgent) -> TomlEntry {
-    TomlEntry {
-        agent: agent.name,
-        header: "[mcp_servers.agent-bash]",
-        keys: &["mcp_servers", "agent-bash"],
-        expected: "a table [mcp_servers.agent-bash]",
-        is_ours: Box::new(|entry| toml_program(entry).is_some()),
+    let first_lines = first_lines(agent);
+    let is_ours = Box::new(move |entry: &toml::Value| toml_program(first_lines, entry).is_some());
+    match agent.form {
+        McpForm::TomlList(_) => TomlEntry {
+            agent: agent.name,
+            header: "[[mcp_servers]]",
+            keys: &["mcp_servers"],
+            expected: "a list of tables [[mcp_servers]]",
+            is_ours,
+        },
+        _ => TomlEntry {
+            agent: agent.name,
+            header: "[mcp_servers.agent-bash]",
+            keys: &["mcp_servers", "agent-bash"],
+            expected: "a table [mcp_servers.agent-bash]",
+            is_ours,
+        },
     }
 }
 
-fn toml_lines(program: &str) -> String {
+/// Returns the lines that this agent's entry in a TOML file has before the usual ones.
+fn first_lines(agent: &McpAgent) -> &'static str {
+    match agent.form {
+        McpForm::TomlList(lines) => lines,
+        _ => "",
+    }
+}
+
+fn toml_lines(first_lines: &str, program: &str) -> String {
     let program = toml::Value::from(program);
-    format!("command = {program}\nargs = [\"mcp\"]\n")
+    format!("{first_lines}command = {program}\nargs = [\"mcp\"]\n")
 }
 
 /// Returns the program of an entry as written by agent-bash. Tables below the entry are allowed,
 /// because Codex adds tables of its own.
-fn toml_program(entry: &toml::Value) -> Option<&str> {
-    let values = entry.as_table()?.iter();
-    let mut values = values.filter(|(_, value)| !value.is_table());
-    let is_expected = |(name, value): (&String, &toml::Value)| match &**name {
-        "command" => true,
-        "args" => value.as_array().is_some_and(|args| args == &["mcp".into()]),
-        _ => false,
-    };
+fn toml_program<'a>(first_lines: &str, entry: &'a toml::Value) -> Option<&'a str> {
     let program = entry.get("command")?.as_str()?;
-    (values.all(is_expected) && entry.get("args").is_some() && is_our_program(program))
-        .then_some(program)
+    let expected: toml::Table = toml_lines(first_lines, program).parse().ok()?;
+    let mut values = entry.as_table()?.clone();
+    values.retain(|_, value| !value.is_table());
+    (values == expected && is_our_program(program)).then_some(program)
 }
 
 fn is_our_program(program: &str) -> bool {

@@ -102,16 +102,18 @@ fn created_file_is_removed_on_uninstall() {
 
 #[test]
 fn created_file_is_removed_after_the_agent_has_inserted_its_own_member() {
-    let opencode = setting("opencode");
-    let with = with_shell(opencode, None, &link(opencode)).unwrap();
-    let schema = "\n  \"$schema\": \"https://opencode.ai/config.json\",";
-    let started = with.replacen('{', &format!("{{{schema}"), 1);
-    assert_eq!(without_shell(opencode, &started).unwrap(), None);
-    // Control: a file that the user wrote stays as opencode has left it.
-    let before = format!("{{{schema}\n  \"model\": \"x\"\n}}\n");
-    let with = with_shell(opencode, Some(&before), &link(opencode)).unwrap();
-    let without = without_shell(opencode, &with).unwrap();
-    assert_eq!(without.as_deref(), Some(&*before));
+    for (agent, host) in [("opencode", "opencode.ai"), ("kilo", "app.kilo.ai")] {
+        let agent = setting(agent);
+        let with = with_shell(agent, None, &link(agent)).unwrap();
+        let schema = format!("\n  \"$schema\": \"https://{host}/config.json\",");
+        let started = with.replacen('{', &format!("{{{schema}"), 1);
+        assert_eq!(without_shell(agent, &started).unwrap(), None);
+        // Control: a file that the user wrote stays as the agent has left it.
+        let before = format!("{{{schema}\n  \"model\": \"x\"\n}}\n");
+        let with = with_shell(agent, Some(&before), &link(agent)).unwrap();
+        let without = without_shell(agent, &with).unwrap();
+        assert_eq!(without.as_deref(), Some(&*before));
+    }
 }
 
 #[test]
@@ -264,6 +266,10 @@ fn shell_file_returns_the_settings_path_of_the_agent() {
         (
             "claude-code", ".claude/settings.json", "CLAUDE_CONFIG_DIR", "/v/settings.json",
             "/w/.claude/settings.json",
+        ),
+        (
+            "kilo", ".config/kilo/kilo.jsonc", "XDG_CONFIG_HOME", "/v/kilo/kilo.jsonc",
+            "/w/.kilo/kilo.jsonc",
         ),
         (
             "opencode",

@@ -30,7 +30,7 @@ impl TomlEntry {
         let Some(cleared) = self.without(before)? else {
             return Ok(entry);
         };
-        if let Some(value @ Value::Table(_)) = value_at(&self.parse(&cleared)?, self.keys) {
+        if let Some(value) = users_entry(&self.parse(&cleared)?, self.keys) {
             return Err(BadFile::AlreadySet {
                 path: self.keys.join("."),
                 value: value.to_string(),
@@ -79,7 +79,10 @@ impl TomlEntry {
     /// Returns our entry. `None` if the text has no entry of ours.
     pub(super) fn own_entry(&self, text: &str) -> Result<Option<Value>, BadFile> {
         let table = self.parse(text)?;
-        let entry = value_at(&table, self.keys).filter(|entry| (self.is_ours)(entry));
+        let entry = match value_at(&table, self.keys) {
+            Some(Value::Array(items)) => items.iter().find(|item| (self.is_ours)(item)),
+            entry => entry.filter(|entry| (self.is_ours)(entry)),
+        };
         Ok(entry.cloned())
     }
 
@@ -143,6 +146,18 @@ impl TomlEntry {
                 agent: self.agent,
                 error: error.to_string(),
             })
+    }
+}
+
+/// Returns a table of the user's in the place of our entry: the table at `keys`, or the item of the
+/// list at `keys` that has our name.
+fn users_entry<'a>(table: &'a Table, keys: &[&str]) -> Option<&'a Value> {
+    match value_at(table, keys)? {
+        Value::Array(items) => items.iter().find(|item| {
+            let name = item.get("name").and_then(Value::as_str);
+            name == Some("agent-bash")
+        }),
+        value => value.is_table().then_some(value),
     }
 }
 

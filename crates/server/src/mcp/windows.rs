@@ -11,7 +11,7 @@ const ANY_LINES: usize = usize::MAX;
 /// The agents that pass on less than a profile may show: the prefix of the name in `clientInfo`,
 /// and the bytes and lines that the agent passes on uncut. Claude Code is not among them: it
 /// accepts the size that a tool announces (`anthropic/maxResultSizeChars`).
-const CLIENT_WINDOWS: [(&str, usize, usize); 7] = [
+const CLIENT_WINDOWS: [(&str, usize, usize); 8] = [
     // 0.171.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
     // each; removes the middle. Models that call tools through scripts print an answer as JSON, in
     // which a newline takes two bytes. The limit leaves room for these bytes if lines have at least
@@ -22,6 +22,8 @@ const CLIENT_WINDOWS: [(&str, usize, usize); 7] = [
     ("gemini-cli-mcp-client", 39_900, ANY_LINES),
     // 1.18.33, `MAX_BYTES` and `MAX_LINES` of its truncation, which keeps the beginning.
     ("opencode", 51_200, 2000),
+    // 7.7.9, as opencode.
+    ("kilo", 51_200, 2000),
     // 1.0.102: of a result above 20,480 bytes, its model gets the first 500 characters and a file.
     ("copilot-cli", 20_400, ANY_LINES),
     // 0.24.4: of a result above 26,268 characters, its model gets the first 2,000.

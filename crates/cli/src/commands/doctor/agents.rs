@@ -115,7 +115,7 @@ fn shell_finding(
             }
             _ => advice()?,
         },
-        ShellWay::Fixed => advice()?,
+        ShellWay::Fixed(_) => advice()?,
     };
     Some(Finding::new(grade, agent.name, detail))
 }

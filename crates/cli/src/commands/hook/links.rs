@@ -90,7 +90,7 @@ fn is_in_settings(start: &StartContext) -> bool {
 fn running_user(directory: &Path, start: &StartContext) -> Option<String> {
     let programs: Vec<&[u8]> = SUPPORTED
         .iter()
-        .filter(|agent| !matches!(agent.shell, None | Some(ShellWay::Fixed)))
+        .filter(|agent| !matches!(agent.shell, None | Some(ShellWay::Fixed(_))))
         .map(|agent| agent.hook.program.as_bytes())
         .collect();
     let home = start.host.home.as_deref().unwrap_or(Path::new("/"));

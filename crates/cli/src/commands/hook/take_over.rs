@@ -18,8 +18,8 @@ pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result
     match &args.agent.shell {
         Some(ShellWay::Setting(setting)) => by_setting(args, setting, start),
         Some(ShellWay::SearchPath) => by_search_path(args, agent, start),
-        Some(ShellWay::Fixed) if args.uninstall => Err(no_shell_to_restore(agent).into()),
-        Some(ShellWay::Fixed) => Err(fixed_shell(agent).into()),
+        Some(ShellWay::Fixed(_)) if args.uninstall => Err(no_shell_to_restore(agent).into()),
+        Some(ShellWay::Fixed(shell)) => Err(fixed_shell(agent, shell).into()),
         None => Err(no_shell(agent).into()),
     }
 }
@@ -130,9 +130,9 @@ pub(crate) fn put_in_path(agent: &Agent, start: &StartContext) -> anyhow::Result
 }
 
 /// The error for an agent whose shell cannot be replaced.
-fn fixed_shell(agent: &Agent) -> UsageError {
+fn fixed_shell(agent: &Agent, shell: &str) -> UsageError {
     let name = agent.name;
-    let fixed_shell = format!("{name} always starts /bin/bash, so its shell cannot be replaced");
+    let fixed_shell = format!("{name} always starts {shell}, so its shell cannot be replaced");
     if !agent.can_rewrite() {
         return UsageError(fixed_shell);
     }
