@@ -23,9 +23,9 @@ With --take-over, the agent starts `agent-bash shell` in place of bash. claude-c
 and pi have a setting for that; vscode has one for tasks only. gemini-cli and qwen start the first
 bash in PATH; the command prints how to start them. codex and copilot always start /bin/bash,
 mistral-vibe starts zsh if there is one, and vscode types into a terminal: --take-over=rewrite makes
-their hook replace each command. The hook of gemini-cli can do so, too. The cost: the permission rules of the agent see the new text, so a rule
-that allows agent-bash allows every command. Codex no longer asks the user about commands, because
-it accepts a new text only together with `allow`.
+their hook replace each command. The hook of gemini-cli can do so, too. The cost: the permission
+rules of the agent see the new text, so a rule that allows agent-bash allows every command. Codex no
+longer asks the user about commands, because it accepts a new text only together with `allow`.
 
   agent-bash hook --install --take-over claude-code    then: agent-bash log, agent-bash changes list
   agent-bash hook --uninstall --take-over claude-code  restores the former settings
