@@ -239,8 +239,8 @@ pub(super) fn read(fields: &CallFields, host: &HostContext) -> Result<Option<Hoo
 }
 
 /// True for a tool of `agent-bash mcp`, which makes the same checks. Agents name the server before
-/// the tool: `mcp__agent-bash__bash`, `agent-bash-bash`. Codex and Mistral Vibe replace the hyphen. A tool `bash`
-/// of a server `agent` is another tool.
+/// the tool: `mcp__agent-bash__bash`, `agent-bash-bash`. Codex and Mistral Vibe replace the hyphen.
+/// A tool `bash` of a server `agent` is another tool.
 fn is_of_own_server(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     let mut servers = tool.match_indices("agent-bash");

@@ -354,18 +354,6 @@ fn shell_call_that_cannot_be_checked_is_blocked_with_the_reason() {
 }
 
 #[test]
-fn call_of_each_agents_shell_without_a_readable_input_is_blocked() {
-    for (agent, captured) in captured_calls() {
-        let mut call: Value = serde_json::from_str(captured).unwrap();
-        if let Some(input) = call.get_mut("tool_input") {
-            *input = json!(["echo hi"]);
-            let answer = answer_to_call(agent, &call, &host(&[]));
-            assert!(!is_silent(&answer), "{} {answer:?}", agent.name);
-        }
-    }
-}
-
-#[test]
 fn failure_reaches_agents_that_ignore_exit_codes() {
     for (name, index) in [("cline", 6), ("copilot", 7)] {
         let call = call(CAPTURED_CALLS[index].1, "a\0b");

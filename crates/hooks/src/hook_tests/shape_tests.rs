@@ -6,6 +6,18 @@ use agent_bash_process::SystemClock;
 use std::path::Path;
 
 #[test]
+fn call_of_each_agents_shell_without_a_readable_input_is_blocked() {
+    for (agent, captured) in captured_calls() {
+        let mut call: Value = serde_json::from_str(captured).unwrap();
+        if let Some(input) = call.get_mut("tool_input") {
+            *input = json!(["echo hi"]);
+            let answer = answer_to_call(agent, &call, &host(&[]));
+            assert!(!is_silent(&answer), "{} {answer:?}", agent.name);
+        }
+    }
+}
+
+#[test]
 fn calls_with_missing_fields_are_checked_by_the_others() {
     let home = |call: &Value| {
         let host = HostContext {

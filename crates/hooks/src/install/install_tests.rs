@@ -149,10 +149,14 @@ fn file_that_did_not_exist_is_removed() {
     }
 }
 
+/// Returns a file that has only the hook.
+fn new_file(agent: &str) -> String {
+    with_hook(&by_name(agent).unwrap().hook, None, PROGRAM).unwrap()
+}
+
 #[test]
 fn new_file_has_the_entries_of_the_agent() {
-    let new = |name: &str| with_hook(&by_name(name).unwrap().hook, None, PROGRAM).unwrap();
-    insta::assert_snapshot!(new("claude-code"), @r#"
+    insta::assert_snapshot!(new_file("claude-code"), @r#"
     {
       "hooks": {
         "PreToolUse": [
@@ -193,7 +197,7 @@ fn new_file_has_the_entries_of_the_agent() {
       }
     }
     "#);
-    insta::assert_snapshot!(new("copilot"), @r#"
+    insta::assert_snapshot!(new_file("copilot"), @r#"
     {
       "version": 1,
       "hooks": {
@@ -214,7 +218,7 @@ fn new_file_has_the_entries_of_the_agent() {
       }
     }
     "#);
-    insta::assert_snapshot!(new("kiro"), @r#"
+    insta::assert_snapshot!(new_file("kiro"), @r#"
     {
       "version": "v1",
       "hooks": [
@@ -231,7 +235,7 @@ fn new_file_has_the_entries_of_the_agent() {
       ]
     }
     "#);
-    insta::assert_snapshot!(new("kimi"), @r#"
+    insta::assert_snapshot!(new_file("kimi"), @r#"
     [[hooks]]
     event = "PreToolUse"
     matcher = "^Bash$"
@@ -243,7 +247,11 @@ fn new_file_has_the_entries_of_the_agent() {
     command = "agent-bash hook kimi || true"
     timeout = 30
     "#);
-    insta::assert_snapshot!(new("letta"), @r#"
+}
+
+#[test]
+fn new_file_has_the_form_of_the_agent() {
+    insta::assert_snapshot!(new_file("letta"), @r#"
     {
       "hooks": {
         "PreToolUse": [
@@ -261,7 +269,7 @@ fn new_file_has_the_entries_of_the_agent() {
       }
     }
     "#);
-    insta::assert_snapshot!(new("mistral-vibe"), @r#"
+    insta::assert_snapshot!(new_file("mistral-vibe"), @r#"
     [[hooks]]
     name = "agent-bash"
     type = "pre_tool"
@@ -269,7 +277,7 @@ fn new_file_has_the_entries_of_the_agent() {
     timeout = 30
     strict = true
     "#);
-    insta::assert_snapshot!(new("openhands"), @r#"
+    insta::assert_snapshot!(new_file("openhands"), @r#"
     {
       "pre_tool_use": [
         {
@@ -285,7 +293,7 @@ fn new_file_has_the_entries_of_the_agent() {
       ]
     }
     "#);
-    insta::assert_snapshot!(new("cline"), @r#"
+    insta::assert_snapshot!(new_file("cline"), @r#"
     #!/bin/sh
     # Written by `agent-bash hook --install cline`, removed by `--uninstall`.
     # Asks agent-bash before Cline runs a command. A command that agent-bash refuses or cannot check does not run.
@@ -454,7 +462,7 @@ fn hook_of_the_user_with_our_name_is_not_replaced() {
 }
 
 #[test]
-fn file_whose_lists_are_in_another_member_is_refused() {
+fn file_with_its_lists_in_another_member_is_refused() {
     let openhands = &by_name("openhands").unwrap().hook;
     let error = with_hook(openhands, Some("{\"hooks\": {}}"), PROGRAM).unwrap_err();
     let error = error.to_string();
@@ -465,12 +473,11 @@ fn file_whose_lists_are_in_another_member_is_refused() {
 
 #[test]
 fn plugin_of_a_fork_calls_the_hook_by_the_name_of_the_fork() {
-    let plugin = |name: &str| with_hook(&by_name(name).unwrap().hook, None, PROGRAM).unwrap();
-    let (opencode, kilo) = (plugin("opencode"), plugin("kilo"));
+    let (opencode, kilo) = (new_file("opencode"), new_file("kilo"));
     assert_eq!(opencode.matches("\"hook\", \"opencode\"").count(), 2);
     assert_eq!(opencode.replace("opencode", "kilo"), kilo);
     assert!(kilo.starts_with("// Written by `agent-bash hook --install kilo`"));
-    let (pi, omp) = (plugin("pi"), plugin("omp"));
+    let (pi, omp) = (new_file("pi"), new_file("omp"));
     assert_eq!(
         pi.replace("\"hook\", \"pi\"", "\"hook\", \"omp\"")
             .lines()
