@@ -10,24 +10,16 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// The targets of the build, the preferred one first. musl starts a program half a millisecond
-/// faster: glibc executes `cpuid` some seventy times, which virtual machines trap.
-const TARGETS: [&str; 2] = if cfg!(target_arch = "aarch64") {
-    ["aarch64-unknown-linux-musl", "aarch64-unknown-linux-gnu"]
+/// The target of the build: the system's own, as the musl target is not installed everywhere.
+const TARGET: &str = if cfg!(target_arch = "aarch64") {
+    "aarch64-unknown-linux-gnu"
 } else {
-    ["x86_64-unknown-linux-musl", "x86_64-unknown-linux-gnu"]
+    "x86_64-unknown-linux-gnu"
 };
 
 /// Links statically, without the relocations of a position-independent program (crates/cli/build.rs
 /// says why).
 const FLAGS: &str = "-C target-feature=+crt-static -C relocation-model=static";
-
-/// Further flags for musl, whose libraries and linker come with rustc.
-const MUSL_FLAGS: &str = "-C link-self-contained=yes -C linker=rust-lld";
-
-/// Flags for C code that is compiled for musl with the headers of glibc: without the functions that
-/// only glibc has.
-const MUSL_C_FLAGS: &str = "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0";
 
 /// `cargo xtask static`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
@@ -50,25 +42,16 @@ pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
     let commit = cmd!(shell, "git describe --always --dirty").quiet().read();
     let commit = commit.unwrap_or_else(|_| "unknown".to_owned());
     let directory = directory.to_string_lossy();
-    let target = target(tree);
     let mut words = vec!["build", "--locked", "--package", "agent-bash-cli"];
     words.extend([
-        "--profile", profile, "--target", target, "--target-dir", &directory,
+        "--profile", profile, "--target", TARGET, "--target-dir", &directory,
     ]);
-    let command = cargo(tree, &words).env("AGENT_BASH_BUILD", commit);
-    let command = if target == TARGETS[0] {
-        let suffix = target.replace('-', "_");
-        command
-            .env("RUSTFLAGS", format!("{FLAGS} {MUSL_FLAGS}"))
-            .env(format!("CC_{suffix}"), "cc")
-            .env(format!("CFLAGS_{suffix}"), MUSL_C_FLAGS)
-    } else {
-        command.env("RUSTFLAGS", FLAGS)
-    };
-    command
+    cargo(tree, &words)
+        .env("RUSTFLAGS", FLAGS)
+        .env("AGENT_BASH_BUILD", commit)
         .run()
         .context("building the program without shared libraries (on Debian, those of glibc are in libc6-dev)")?;
-    let program = Path::new(&*directory).join(format!("{target}/{profile}/agent-bash"));
+    let program = Path::new(&*directory).join(format!("{TARGET}/{profile}/agent-bash"));
     let bytes = std::fs::read(&program)?;
     ensure!(
         !is_interpreted(&bytes),
@@ -81,20 +64,6 @@ pub(crate) fn build(tree: &Tree, profile: &str) -> Result<PathBuf> {
         program.display()
     );
     Ok(program)
-}
-
-/// Returns the target with musl if its standard library is installed, else that of glibc.
-fn target(tree: &Tree) -> &'static str {
-    let [musl, glibc] = TARGETS;
-    let libraries = cmd!(tree.shell, "rustc --print target-libdir --target {musl}");
-    let libraries = libraries.quiet().ignore_stderr().read();
-    if libraries.is_ok_and(|path| Path::new(&path).is_dir()) {
-        return musl;
-    }
-    say(&format!(
-        "with glibc, which starts slower: there is no {musl} (`rustup target add {musl}`)"
-    ));
-    glibc
 }
 
 /// True if a 64-bit ELF file names a dynamic linker (`PT_INTERP`).
