@@ -58,8 +58,10 @@ fn empty_directory(path: &Path) -> io::Result<()> {
                 return Ok(());
             };
             let parent = &below.last().unwrap_or(&top).directory;
-            unlinkat(parent, level.name, AtFlags::REMOVEDIR)?;
-            continue;
+            match unlinkat(parent, level.name, AtFlags::REMOVEDIR) {
+                Ok(()) | Err(Errno::NOENT) => continue,
+                Err(error) => return Err(error.into()),
+            }
         };
         let directory = match open_accessible(level.directory.as_fd(), &name, Some(device)) {
             // Another process has removed or moved it.
@@ -97,7 +99,11 @@ fn move_directory(from: &OwnedFd, name: &OsStr, to: &OwnedFd) -> io::Result<OsSt
 fn remove_files(directory: &OwnedFd) -> io::Result<Vec<OsString>> {
     let mut directories = Vec::new();
     for entry in Dir::read_from(directory)? {
-        let entry = entry?;
+        let entry = match entry {
+            // Another process has removed the directory.
+            Err(Errno::NOENT) => break,
+            entry => entry?,
+        };
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         if name == "." || name == ".." {
             continue;
