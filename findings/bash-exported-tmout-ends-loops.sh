@@ -7,8 +7,8 @@
 # input: the rest is lost, nothing is printed, and the loop's exit code is 0. `mapfile` waits. The
 # same script reads all lines below dash 0.5.12 and zsh 5.9.
 #
-# For agent-bash: a start file of the user cannot set TMOUT; a TMOUT of the environment counts, as
-# for any bash.
+# For agent-bash: a command gets no TMOUT of the environment or of a start file, except from
+# `agent-bash shell`, which passes everything on.
 set -eu
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 lines() {

@@ -35,9 +35,10 @@ pub const CORE_VARIABLES: &[&str] = &[
 ];
 
 /// Variables that are never inherited: they change how a shell reads its script, or run code at its
-/// start. A call's own `env` may set them for its children.
+/// start. With `TMOUT`, which ends the terminals of idle users, `read` gives up, and a loop over a
+/// slow output loses the rest. A call's own `env` may set them for its children.
 const NEVER_INHERITED: &[&str] =
-    words!["BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 BASH_XTRACEFD"];
+    words!["BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 BASH_XTRACEFD TMOUT"];
 
 /// Prefix of the variables in which bash exports functions.
 const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";
@@ -222,13 +223,14 @@ mod tests {
             ("BASH_ENV", "/evil"),
             ("BASH_FUNC_ls%%", "() { :; }"),
             ("PS4", "$(evil)"),
+            ("TMOUT", "900"),
             ("FORCE_COLOR", "1"),
         ]);
         let base = BaseEnvironment::build(host, &EnvironmentPolicy::default());
         assert_eq!(get(&base, "HOME"), Some("/home/a"));
         assert_eq!(base.removed, ["GITHUB_TOKEN"]);
         for removed in [
-            "GITHUB_TOKEN", "BASH_ENV", "BASH_FUNC_ls%%", "PS4", "FORCE_COLOR",
+            "GITHUB_TOKEN", "BASH_ENV", "BASH_FUNC_ls%%", "PS4", "TMOUT", "FORCE_COLOR",
         ] {
             assert_eq!(get(&base, removed), None, "{removed}");
         }
