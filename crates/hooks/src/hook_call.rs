@@ -13,9 +13,9 @@ pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 /// Tools that always run a script, in lowercase without punctuation. Other tools run a script if
 /// their input has a field for one.
 const SHELL_TOOLS: &[&str] = words![
-    "bash execute executebash executecmd executecommand execcommand localshell powershell",
-    "runcommand runcommands runinterminal runshellcommand runterminalcmd runterminalcommand shell",
-    "shellcommand",
+    "bash execute executebash executecmd executecommand execcommand filesystembash localshell",
+    "powershell runcommand runcommands runinterminal runshellcommand runterminalcmd",
+    "runterminalcommand shell shellcommand",
 ];
 
 /// Tools whose `command` is not a script: editors, and tools that run prompts.
