@@ -7,10 +7,12 @@ use std::path::Path;
 
 #[test]
 fn call_of_each_agents_shell_without_a_readable_input_is_blocked() {
-    // A call of OpenHands' terminal may have no text.
-    let others = captured_calls().filter(|(agent, _)| agent.name != "openhands");
-    for (agent, captured) in others {
+    for (agent, captured) in captured_calls() {
         let mut call: Value = serde_json::from_str(captured).unwrap();
+        // A call of OpenHands' terminal may have no text.
+        if call["tool_name"] == "terminal" {
+            continue;
+        }
         if let Some(input) = call.get_mut("tool_input") {
             *input = json!(["echo hi"]);
             let answer = answer_to_call(agent, &call, &host(&[]));
