@@ -1,7 +1,8 @@
 //! Extended attributes of files. A file is identified by the descriptor of its directory, and by
 //! its name there.
 
-use crate::system::{chmod, path_of};
+use crate::system::chmod;
+use agent_bash_os::proc_path;
 use rustix::fs::{
     AtFlags, Mode, XattrFlags, getxattr, lgetxattr, listxattr, llistxattr, lremovexattr, lsetxattr,
     statat,
@@ -25,7 +26,7 @@ pub(crate) const WHITEOUT_ATTRIBUTE: &str = "user.overlay.whiteout";
 /// Returns a path through `/proc/self/fd`, because the attribute system calls take no directory
 /// descriptor. A link that replaces a parent directory does not redirect this path.
 fn path(dir: BorrowedFd<'_>, name: &OsStr) -> Result<CString, Errno> {
-    let mut path = path_of(&dir).into_bytes();
+    let mut path = proc_path(&dir).into_bytes();
     path.push(b'/');
     path.extend_from_slice(name.as_bytes());
     CString::new(path).map_err(|_| Errno::INVAL)

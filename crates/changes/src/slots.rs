@@ -11,8 +11,8 @@ use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, SlotRename};
 use crate::rooted_dir::{RootedDir, mount_of};
 use crate::set::{ChangeSet, SLOTS_DIR};
-use crate::system::{mknodat, path_of};
-use agent_bash_os::PrivateDir;
+use crate::system::mknodat;
+use agent_bash_os::{PrivateDir, proc_path};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, linkat, mkdirat, openat};
 use rustix::fs::{readlinkat, seek, symlinkat};
 use rustix::io::Errno;
@@ -86,7 +86,7 @@ fn opened_directory(tree: &mut RootedDir, directory: &Path) -> Result<PathBuf, C
         ChangesError::io("opening", directory)(error)
     })?;
     Ok(if cfg!(target_os = "linux") {
-        path_of(opened).into()
+        proc_path(opened).into()
     } else {
         directory.to_owned()
     })

@@ -1,16 +1,8 @@
 //! System calls that only Linux has, with substitutes for other systems.
 
-use std::os::fd::AsRawFd;
-
-/// Returns a path that leads to an open file or directory, even if its name leads elsewhere now.
-/// Other systems than Linux have no such paths.
-pub(crate) fn path_of(file: &impl AsRawFd) -> String {
-    format!("/proc/self/fd/{}", file.as_raw_fd())
-}
-
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::path_of;
+    use agent_bash_os::proc_path;
     use rustix::fs::{
         AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, chmodat, fstat, openat,
         openat2, statx,
@@ -47,7 +39,7 @@ mod linux {
         if is_link || stat.st_ino != inode {
             return Err(Errno::LOOP);
         }
-        chmodat(CWD, path_of(&file), mode, AtFlags::empty())
+        chmodat(CWD, proc_path(&file), mode, AtFlags::empty())
     }
 
     /// Returns the id of the mount that an open file is on; `None` before Linux 5.8, or if a

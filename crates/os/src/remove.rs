@@ -1,13 +1,14 @@
 //! Removes trees in private directories, regardless of the permissions in them.
 
-use crate::O_PATH;
+use crate::{O_PATH, proc_path};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::fs::{fstat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{Permissions, remove_dir, set_permissions};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ops::RangeFrom;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -51,6 +52,7 @@ fn empty_directory(path: &Path) -> io::Result<()> {
         name: OsString::new(),
     };
     let mut below: Vec<Level> = Vec::new();
+    let mut numbers = 0..;
     loop {
         let level = below.last_mut().unwrap_or(&mut top);
         let Some(name) = level.pending.pop() else {
@@ -70,7 +72,7 @@ fn empty_directory(path: &Path) -> io::Result<()> {
         };
         match below.last() {
             Some(parent) if below.len() == MAX_OPEN_LEVELS => {
-                let moved = move_directory(&parent.directory, &name, &top.directory)?;
+                let moved = move_directory(&parent.directory, &name, &top.directory, &mut numbers)?;
                 top.pending.push(moved);
             }
             _ => below.push(Level {
@@ -82,9 +84,14 @@ fn empty_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a directory, and returns its new name.
-fn move_directory(from: &OwnedFd, name: &OsStr, to: &OwnedFd) -> io::Result<OsString> {
-    for number in 0_u64.. {
+/// Moves a directory, and returns its new name, which has the next number that is free.
+fn move_directory(
+    from: &OwnedFd,
+    name: &OsStr,
+    to: &OwnedFd,
+    numbers: &mut RangeFrom<u64>,
+) -> io::Result<OsString> {
+    for number in numbers {
         let new = OsString::from(format!(".removed-{number}"));
         match renameat(from, name, to, &new) {
             Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => {}
@@ -138,8 +145,7 @@ fn open_accessible(
     }
     if !Mode::from_raw_mode(found.st_mode).contains(Mode::RWXU) {
         // The mode of an `O_PATH` descriptor can only be changed by name.
-        let opened = format!("/proc/self/fd/{}", directory.as_raw_fd());
-        set_permissions(opened, Permissions::from_mode(0o700))?;
+        set_permissions(proc_path(&directory), Permissions::from_mode(0o700))?;
     }
     Ok(openat(&directory, ".", DIRECTORY_FLAGS, Mode::empty())?)
 }

@@ -2,12 +2,12 @@
 //! matter in a single place are handled there, with `cfg`.)
 
 use crate::system_error::{UNNAMED_FILE, system_error};
-use agent_bash_os::{FsType, O_PATH, open_cached};
+use agent_bash_os::{FsType, O_PATH, open_cached, proc_path};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub fn is_known_directory(path: &Path) -> bool {
 /// would be necessary.
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
     match open_cached(path, OFlags::empty()) {
-        Ok(opened) => std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())),
+        Ok(opened) => std::fs::read_link(proc_path(&opened)),
         Err(_) if cfg!(not(target_os = "linux")) => path.canonicalize(),
         Err(error) if is_unsupported(error) => resolve_links(path),
         Err(error) => Err(error.into()),

@@ -4,12 +4,12 @@
 //! A process may end, and its pid may be reused, right after it was read (TOCTOU). Code that sends
 //! signals must check for that: see [`crate::supervisor`].
 
-use agent_bash_os::{ProcessInfo, read_proc};
+use agent_bash_os::{ProcessInfo, proc_path, read_proc};
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -321,7 +321,7 @@ pub(crate) fn add_descendants(found: &mut BTreeSet<i32>, all: &[ProcessInfo]) {
 /// Returns the inode of a pipe of this process. `None` for other files: their inode numbers belong
 /// to other file systems.
 pub fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
-    let target = fs::read_link(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()?;
+    let target = fs::read_link(proc_path(&pipe)).ok()?;
     pipe_inode(target.as_os_str())
 }
 

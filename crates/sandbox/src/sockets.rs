@@ -22,7 +22,7 @@ pub(crate) use table::open as open_table;
 use crate::trace::is_native;
 use address::{Target, UnixName};
 use agent_bash_notify::{Listener, WaitingCall};
-use agent_bash_os::{network_namespace, process_of_thread};
+use agent_bash_os::{network_namespace, proc_path, process_of_thread};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{StatVfsMountFlags, fstat, fstatvfs};
@@ -33,7 +33,7 @@ use rustix::net::{connect, connect_unspec};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, geteuid, pidfd_getfd, pidfd_open};
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::Builder;
@@ -219,8 +219,7 @@ impl Connection {
                 self.check_peer()
             }
             Target::File(file) => {
-                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-                connect(&self.socket, &SocketAddrUnix::new(path)?)?;
+                connect(&self.socket, &SocketAddrUnix::new(proc_path(file))?)?;
                 self.check_peer()
             }
         }

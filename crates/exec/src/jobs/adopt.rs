@@ -5,10 +5,11 @@ use crate::jobs::registry::{NewJob, RegistryLock};
 use crate::jobs::{JobError, JobKind, Jobs};
 use agent_bash_call::{Adoption, SurvivorRegistry};
 use agent_bash_core::{JobId, Timestamp};
+use agent_bash_os::proc_path;
 use agent_bash_process::{ProcessIdentity, ProcessInfo, inode_of_pipe};
 use async_trait::async_trait;
 use std::fs;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -95,7 +96,7 @@ fn registry_entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
 
 /// Returns the path of an open file, if other processes can open the file by this path.
 fn path_of(fd: BorrowedFd<'_>) -> Option<PathBuf> {
-    let path = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
+    let path = fs::read_link(proc_path(&fd)).ok()?;
     let file = fs::File::from(fd.try_clone_to_owned().ok()?);
     let (by_path, by_fd) = (fs::metadata(&path).ok()?, file.metadata().ok()?);
     (by_path.ino() == by_fd.ino() && by_path.dev() == by_fd.dev() && path.to_str().is_some())

@@ -1,13 +1,13 @@
 //! The private directory of a session's shell, which contains the FIFOs for a script's output.
 
 use agent_bash_core::sandbox::Plan;
-use agent_bash_os::O_PATH;
+use agent_bash_os::{O_PATH, proc_path};
 use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary, parent_for_plan};
 use rustix::fs::{Mode, OFlags, fstat, lstat, open};
 use rustix::io::Errno;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +56,7 @@ impl SessionDirectory {
             let flags = O_PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = open(made.path(), flags, Mode::empty())?;
             let path = made.keep();
-            let host_path = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+            let host_path = PathBuf::from(proc_path(&opened));
             Ok(Self {
                 host_path: if host_path.exists() {
                     host_path

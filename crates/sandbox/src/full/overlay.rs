@@ -4,11 +4,12 @@
 use super::{mounts, namespaces};
 use crate::error::SandboxError;
 use agent_bash_core::changes::Overlay;
+use agent_bash_os::proc_path;
 use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, openat};
 use rustix::io::Errno;
 use rustix::mount::mount_bind;
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// `f_type` of overlayfs, from linux/magic.h.
@@ -76,10 +77,6 @@ fn directory(path: &Path) -> Result<OwnedFd, SandboxError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
         .map_err(|error| no_trial(format!("opening `{}`: {error}", path.display())))
-}
-
-fn proc_path(descriptor: &OwnedFd) -> String {
-    format!("/proc/self/fd/{}", descriptor.as_raw_fd())
 }
 
 /// Checks that the kernel can copy files of the workspace up. In a user namespace only this user

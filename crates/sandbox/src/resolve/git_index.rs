@@ -49,7 +49,7 @@ pub(super) fn is_index_name(name: &str) -> bool {
 /// True if a path of the index of `git_dir` leads into a repository or out of the tree. A file that
 /// is longer than `remaining` bytes or is not an index counts as well, a missing one does not.
 pub(super) fn leads_into_repository(index: &Path, git_dir: &Path, remaining: &mut u64) -> bool {
-    read_regular(index, *remaining + 1).is_some_and(|bytes| {
+    bytes_of(index, *remaining).is_some_and(|bytes| {
         let index = Index::limited(&bytes, git_dir, remaining);
         index.is_none_or(|index| index.has_unsafe_path)
     })
@@ -62,9 +62,16 @@ pub(super) fn submodules(
     git_dir: &Path,
     remaining: &mut u64,
 ) -> Option<Vec<PathBuf>> {
-    let bytes = read_regular(index, *remaining + 1)?;
+    let bytes = bytes_of(index, *remaining)?;
     let submodules = Index::limited(&bytes, git_dir, remaining)?.submodules;
     (submodules.len() <= MAX_SUBMODULES).then_some(submodules)
+}
+
+/// Returns the bytes of an index, or no bytes if it is longer than `max_bytes`: sparse files can
+/// have any length. `None` for a missing file.
+fn bytes_of(index: &Path, max_bytes: u64) -> Option<Vec<u8>> {
+    let is_too_long = index.metadata().is_ok_and(|it| it.len() > max_bytes);
+    read_regular(index, if is_too_long { 0 } else { max_bytes + 1 })
 }
 
 /// Returns the size of the object names of a repository, as its configuration says: that of SHA-1
@@ -316,6 +323,7 @@ pub(super) mod tests {
         let mut remaining = bytes.len() as u64 + 1;
         let leads = [(); 2].map(|()| leads_into_repository(&path, temp.path(), &mut remaining));
         assert_eq!((leads, remaining), ([false, true], 1));
+        assert_eq!(bytes_of(&path, 1), Some(Vec::new()));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A file that a system call names. An open descriptor preserves its identity.
 
+use agent_bash_os::proc_path;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, StatVfsMountFlags, Statx, StatxAttributes, StatxFlags,
     fstatvfs, openat, readlinkat, statx,
@@ -213,7 +214,7 @@ impl NamedFile {
 
     /// Returns a path by which this process can open the file, independent of mount namespaces.
     pub(super) fn reachable_path(&self) -> PathBuf {
-        let path = PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()));
+        let path = PathBuf::from(proc_path(&self.handle));
         match &self.name {
             Some(name) => path.join(name),
             None => path,
@@ -234,8 +235,7 @@ impl FoundFile {
 
 /// Returns the path of an open file.
 pub(super) fn path_of(file: &OwnedFd) -> Result<PathBuf, Errno> {
-    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let target = readlinkat(CWD, link, Vec::new())?;
+    let target = readlinkat(CWD, proc_path(file), Vec::new())?;
     Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
 }
 
