@@ -1,11 +1,14 @@
 //! Unified diffs of changed files.
 
-use crate::contents::{AllPreimages, Contents, SideContents};
+pub(crate) mod contents;
+pub(crate) mod listing;
+
+use crate::diff::contents::{AllPreimages, Contents, SideContents};
+use crate::diff::listing::{Item, Trees, file, plan_and_items};
 use crate::error::ChangesError;
-use crate::file_stat::FileStat;
-use crate::listing::{Item, Trees, file, plan_and_items};
-use crate::set::{ChangeSet, SetState};
+use crate::files::file_stat::FileStat;
 use crate::store::Store;
+use crate::store::set::{ChangeSet, SetState};
 use agent_bash_core::changes::{Change, ChangesId, FileChange, FileName};
 use rustix::fs::FileType;
 use similar::TextDiff;

@@ -8,80 +8,38 @@
 //! tree (the user's files) and the directory of the change set. Commit, rollback, undo and redo
 //! apply a plan forwards or backwards.
 //!
+//! The modules depend on each other in one direction: `files`, `plan`, `store`, `sources`, `diff`,
+//! `undo`, each on those before it.
+//!
 //! This crate starts no process and reads no clock. The crate `sandbox` mounts the overlay, and the
 //! crate `process` traces system calls.
 
-mod accounting;
-mod apply;
-mod assumed_files;
-mod attributes;
-mod background;
-mod changer;
-mod codec;
-mod contents;
 mod diff;
 mod error;
-mod expected_files;
-mod file_comparison;
-mod file_stat;
-mod further_names;
-mod git_index;
-mod group;
-mod group_run;
-mod held_plan;
-mod hold;
-mod inversion;
-mod journal;
-mod known_numbers;
-mod listing;
-mod look_up;
-mod mark;
-mod meta;
-mod modes;
-mod numbers;
+mod files;
 mod plan;
-mod preimages;
-mod prune;
-mod recorder;
-mod recover;
-mod recycle;
-mod restored_files;
-mod rooted_dir;
-mod scan;
-mod set;
-mod size;
-mod slots;
-mod stale;
-mod steps;
+mod sources;
 mod store;
-mod system;
-mod temporary_trial;
-mod traced;
-mod transaction;
-mod turn_marks;
-mod turns;
-mod unfinished;
-mod upper;
-mod user;
+mod undo;
 
-pub use background::BackgroundChanges;
-pub use changer::LaterChanger;
 pub use diff::{DiffText, Diffs, FileDiff};
 pub use error::{ChangesError, GroupConflicts};
-pub use group::{ChangesScope, GroupPreview, MemberPreview};
-pub use group_run::GroupDone;
-pub use inversion::Preview;
-pub use look_up::ListedChanges;
-pub use recorder::{OutsideFile, RecordOutcome, Recorder, Touch};
-pub use scan::DirectoryScan;
-pub use set::ChangeSet;
-pub use size::size_of;
+pub use files::size::size_of;
 #[doc(hidden)]
-pub use steps::{Precautions, Step, Steps};
+pub use plan::steps::{Precautions, Step, Steps};
+pub use sources::background::BackgroundChanges;
+pub use sources::recorder::{OutsideFile, RecordOutcome, Recorder, Touch};
+pub use sources::scan::DirectoryScan;
+pub use store::changer::LaterChanger;
+pub use store::set::ChangeSet;
+pub use store::temporary_trial::TemporaryTrial;
+pub use store::turn_marks::TurnSign;
+pub use store::turns::LAST_TURN;
 pub use store::{Store, StoreLimits};
-pub use temporary_trial::TemporaryTrial;
-pub use turn_marks::TurnSign;
-pub use turns::LAST_TURN;
+pub use undo::group::{ChangesScope, GroupPreview, MemberPreview};
+pub use undo::group_run::GroupDone;
+pub use undo::inversion::Preview;
+pub use undo::look_up::ListedChanges;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

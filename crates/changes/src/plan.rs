@@ -2,9 +2,16 @@
 //! a list of attributes to set afterwards. A slot is a file name in the change set's directory. The
 //! inverse operations in reverse order undo the plan.
 
-use crate::attributes::Attributes;
-use crate::codec::wire;
-use crate::file_stat::{FileStat, Time};
+pub(crate) mod apply;
+pub(crate) mod assumed_files;
+pub(crate) mod expected_files;
+pub(crate) mod file_comparison;
+pub(crate) mod journal;
+pub(crate) mod steps;
+
+use crate::files::attributes::Attributes;
+use crate::files::codec::wire;
+use crate::files::file_stat::{FileStat, Time};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

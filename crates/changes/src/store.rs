@@ -1,20 +1,32 @@
 //! All change sets, below a state directory: `changes/<session>/<id>/`.
 
-use crate::attributes;
+pub(crate) mod accounting;
+pub(crate) mod changer;
+pub(crate) mod known_numbers;
+pub(crate) mod mark;
+pub(crate) mod meta;
+pub(crate) mod numbers;
+pub(crate) mod prune;
+pub(crate) mod set;
+pub(crate) mod slots;
+pub(crate) mod temporary_trial;
+pub(crate) mod turn_marks;
+pub(crate) mod turns;
+pub(crate) mod unfinished;
+
 use crate::error::ChangesError;
-use crate::file_stat;
-use crate::git_index;
-use crate::known_numbers::KnownNumbers;
-use crate::mark;
-use crate::meta::{Meta, SetKind};
-use crate::numbers::{give_back, take_next};
-use crate::rooted_dir::{RootedDir, canonical, mount_of};
-use crate::set::{
+use crate::files::attributes;
+use crate::files::file_stat;
+use crate::files::git_index;
+use crate::files::rooted_dir::{RootedDir, canonical, mount_of};
+use crate::plan::steps::{Precautions, Steps, Undisturbed};
+use crate::store::known_numbers::KnownNumbers;
+use crate::store::meta::{Meta, SetKind};
+use crate::store::numbers::{give_back, take_next};
+use crate::store::set::{
     ChangeSet, LINKS_DIR, LOCK_FILE, SLOTS_DIR, SetState, UPPER_DIR, WORK_DIR, try_lock,
 };
-use crate::slots;
-use crate::steps::{Precautions, Steps, Undisturbed};
-use crate::turn_marks::KnownTurns;
+use crate::store::turn_marks::KnownTurns;
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, Timespec, Timestamps};
@@ -27,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-pub use crate::meta::StoreLimits;
+pub use crate::store::meta::StoreLimits;
 
 /// The name of the store's directory in the state directory.
 const DIRECTORY_NAME: &str = "changes";
