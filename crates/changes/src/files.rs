@@ -1,4 +1,4 @@
-//! Files of a tree: opening them without following links, their attributes, and how these are stored.
+//! Files of a tree: opened without following links; their attributes, and how these are stored.
 
 pub(crate) mod attributes;
 pub(crate) mod codec;
