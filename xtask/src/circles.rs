@@ -1,5 +1,6 @@
-//! Finds source files of a crate that import each other in a circle. Without circles a file can be
-//! read, moved and tested with the files below it and without those above.
+//! Finds source files of a crate that import each other in a circle, and modules of its root.
+//! Without circles a file can be read, moved and tested with the files below it and without those
+//! above.
 //!
 //! An arrow runs from a file that uses a name to the file that defines the name; re-exports are
 //! followed to the definition. Only `use` items and paths outside of tests are read, not method
@@ -24,17 +25,37 @@ fn faults(sources: &BTreeMap<String, String>) -> Result<Vec<String>> {
     for root in sources.keys().filter(|path| is_root(path)) {
         let modules = CrateModules::read(root, sources)?;
         let arrows = modules.arrows();
-        faults.extend(
-            circles(&arrows)
-                .iter()
-                .map(|circle| description(circle, &arrows)),
-        );
+        for (kind, arrows) in [("modules", between_modules(&arrows)), ("files", arrows)] {
+            let circles = circles(&arrows);
+            let descriptions = circles.iter().map(|it| description(kind, it, &arrows));
+            faults.extend(descriptions);
+        }
     }
     Ok(faults)
 }
 
-fn description(circle: &[&str], arrows: &Arrows<'_>) -> String {
-    let mut text = format!("{} files import each other in a circle:", circle.len());
+/// Returns the arrows between the modules of a crate's root, each with all files below it.
+fn between_modules<'h>(arrows: &Arrows<'h>) -> Arrows<'h> {
+    let mut between = Arrows::new();
+    for ((from, to), names) in arrows {
+        let (from, to) = (root_module(from), root_module(to));
+        if from != to {
+            let all = between.entry((from, to)).or_default();
+            all.extend(names.iter().cloned());
+        }
+    }
+    between
+}
+
+/// Returns the path of a file's module in the crate's root, without `.rs`.
+fn root_module(file: &str) -> &str {
+    let folder = file.find("/src/").map_or(0, |at| at + "/src/".len());
+    let end = file[folder..].find(['/', '.']);
+    end.map_or(file, |end| &file[..folder + end])
+}
+
+fn description(kind: &str, circle: &[&str], arrows: &Arrows<'_>) -> String {
+    let mut text = format!("{} {kind} import each other in a circle:", circle.len());
     for ((from, to), names) in arrows {
         if circle.contains(from) && circle.contains(to) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -303,12 +324,40 @@ fn is_root(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn faults_in(files: &[(&str, &str)]) -> Vec<String> {
+    fn faults_between(kind: &str, files: &[(&str, &str)]) -> Vec<String> {
         let path = |name: &str| format!("crates/x/src/{name}.rs");
         let sources = files
             .iter()
             .map(|(name, text)| (path(name), (*text).to_owned()));
-        faults(&sources.collect()).unwrap()
+        let mut faults = faults(&sources.collect()).unwrap();
+        faults.retain(|fault| fault.contains(&format!(" {kind} import")));
+        faults
+    }
+
+    fn faults_in(files: &[(&str, &str)]) -> Vec<String> {
+        faults_between("files", files)
+    }
+
+    #[test]
+    fn modules_of_the_root_that_import_each_other_are_found() {
+        let files = |up: &'static str| {
+            [
+                ("lib", "mod a; mod b;"),
+                ("a", "mod low; mod high;"),
+                ("a/low", "pub struct Low;"),
+                ("a/high", up),
+                ("b", "pub struct B(crate::a::low::Low);"),
+            ]
+        };
+        let up = files("use crate::b::B;");
+        assert_eq!(faults_in(&up), [""; 0]);
+        let [description] = &faults_between("modules", &up)[..] else {
+            panic!("one circle")
+        };
+        let arrow = "crates/x/src/a -> crates/x/src/b: B";
+        assert!(description.contains(arrow), "{description}");
+        let inside = files("use super::low::Low;");
+        assert_eq!(faults_between("modules", &inside), [""; 0]);
     }
 
     #[test]

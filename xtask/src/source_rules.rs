@@ -58,7 +58,7 @@ const RULES: &[Rule] = &[
         ],
         why: "a script is parsed once for a call; a stage uses that parse",
         except: &[
-            "crates/agent-bash/src/parsed_script.rs the only parse of a call",
+            "crates/agent-bash/src/stage/parsed_script.rs the only parse of a call",
             "crates/hooks/src/agent_shell/template.rs templates of wrappers are no scripts of a call",
             "crates/hooks/src/agent_shell/wrapper.rs finds the script of a call within an agent's wrapper",
             "crates/agent-bash/src/session/announce.rs checks a short script before there is a tool, so that a refused script starts nothing",

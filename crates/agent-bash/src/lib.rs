@@ -20,7 +20,6 @@ mod journal;
 mod live_feed;
 mod model_commit;
 mod output_mask;
-mod parsed_script;
 mod pipeline;
 mod predefined;
 pub mod session;

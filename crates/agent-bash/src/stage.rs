@@ -16,6 +16,7 @@ pub(crate) mod limits;
 pub(crate) mod normalise;
 pub(crate) mod offer;
 pub(crate) mod parse_input;
+pub(crate) mod parsed_script;
 pub(crate) mod policy;
 pub(crate) mod remote;
 pub(crate) mod run;

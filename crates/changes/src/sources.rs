@@ -1,4 +1,4 @@
-//! Where the changes of a change set come from: a trial, a trace, or two scans.
+//! The sources of a change set: a trial, a trace, or two scans of a directory.
 
 pub(crate) mod background;
 pub(crate) mod further_names;

@@ -4,6 +4,7 @@
 mod about;
 mod allow;
 mod check;
+mod chosen_settings;
 mod cp;
 mod generated;
 mod hook;
@@ -19,13 +20,14 @@ pub(crate) use about::{
 };
 pub(crate) use allow::AllowArgs;
 pub(crate) use check::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
+pub(crate) use chosen_settings::ChosenSettings;
 pub(crate) use cp::CpArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
 pub(crate) use hook::{HookArgs, TakeOverArg};
 pub(crate) use records::artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use records::changes::{ChangesAction, ChangesArgs};
 pub(crate) use records::clean::CleanArgs;
-pub(crate) use records::jobs::{JobsAction, JobsArgs};
+pub(crate) use records::jobs::{FollowedJob, JobsAction, JobsArgs};
 pub(crate) use records::log::{LogArgs, RecordSelection, ReportArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use serving::mcp::McpArgs;
@@ -35,11 +37,8 @@ pub(crate) use setup::{ChosenAgent, SetupArgs, SetupWay};
 pub(crate) use shell::ShellArgs;
 #[cfg(test)]
 pub(crate) use values::session_name;
-pub(crate) use values::{
-    DEFAULT_SESSION, ProfileArg, RecordName, SafeLevelArg, SandboxArg, StdinArg, word,
-};
+pub(crate) use values::{DEFAULT_SESSION, RecordName, SafeLevelArg, SandboxArg, StdinArg, word};
 
-use crate::commands::remote_output::FollowedJob;
 use agent_bash_server::rpc::{BUILD_NAME, PROTOCOL_VERSION};
 use clap::{Parser, Subcommand};
 

@@ -1,6 +1,6 @@
 //! Directory and environment of this process at its start: read once, and passed to all commands.
 
-use crate::args::{ProfileArg, SafeLevelArg, SandboxArg, word};
+use crate::args::{ChosenSettings, word};
 use crate::usage::UsageError;
 use agent_bash::HostContext;
 use agent_bash::process::supervisor::Token;
@@ -17,21 +17,6 @@ pub(crate) struct StartContext {
     pub(crate) host: HostContext,
     /// Proof that this program may re-execute itself as a supervisor.
     pub(crate) token: Token,
-}
-
-/// Settings given on the command line; `None` leaves them to the settings files.
-#[derive(Debug, Default)]
-pub(crate) struct ChosenSettings<'a> {
-    /// `--profile`.
-    pub(crate) profile: Option<ProfileArg>,
-    /// `--safe-mode`.
-    pub(crate) safe_mode: Option<SafeLevelArg>,
-    /// `--sandbox`.
-    pub(crate) sandbox: Option<SandboxArg>,
-    /// `--network`.
-    pub(crate) network: Option<&'a str>,
-    /// `--tools`.
-    pub(crate) tools: Option<&'a [String]>,
 }
 
 impl StartContext {

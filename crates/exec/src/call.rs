@@ -3,9 +3,7 @@
 
 use crate::options::ShellCacheOptions;
 use crate::pool::WaitingShell;
-use crate::record::{self, ScriptRecord, ShellNumbers};
-use crate::replace;
-use crate::snapshot::Snapshot;
+use crate::record::{self, script_file};
 use crate::streams::OutputStreams;
 use agent_bash_call::{
     Follower, Recording, RefusedHandoff, ScriptFile, UnstartedReason, Watchdog, WatchdogSignals,
@@ -13,9 +11,7 @@ use agent_bash_call::{
 };
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::SandboxWatch;
-use agent_bash_process::supervisor::{ShellEnd, ShellFds, SupervisorClient};
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use agent_bash_process::supervisor::{ShellEnd, SupervisorClient};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -50,56 +46,6 @@ pub(crate) struct FinishedCall {
     pub(crate) result: Result<Outcome, UnstartedReason>,
     /// The supervisor, if it has no processes left.
     pub(crate) supervised: Option<SupervisorClient>,
-}
-
-/// Returns the contents of a waiting shell's script file, and the bytes that commit it.
-/// `sets_variables`: the shell was started without the call's variables, so the record sets them.
-pub(crate) fn script_file(
-    spec: &RunSpec,
-    fds: &ShellFds,
-    snapshot: Option<&Snapshot>,
-    sets_variables: bool,
-) -> (Vec<u8>, &'static [u8]) {
-    if spec.shell.is_any_bash() {
-        // A shell that was started with the call's variables has since loaded the snapshot. The
-        // record sets the variables again that the snapshot may have replaced.
-        let overwritten = snapshot.filter(|_| !sets_variables).map(|snapshot| {
-            let names = snapshot.variables().iter().map(OsStr::new);
-            let changes = names.filter_map(|name| spec.env.changes.get_key_value(name));
-            changes
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect::<BTreeMap<_, _>>()
-        });
-        let record = ScriptRecord {
-            cwd: &spec.cwd,
-            exports: overwritten
-                .as_ref()
-                .or_else(|| sets_variables.then_some(&spec.env.changes)),
-            oldpwd: spec.env.get("OLDPWD"),
-            has_tail: spec.report_stages && record::may_have_tail(&spec.script),
-            exec_commands: spec
-                .shell
-                .is_bash
-                // The definitions may define the program's name.
-                .then_some(())
-                .filter(|()| spec.definitions.is_none())
-                .and_then(|()| replace::exec_commands(&spec.script, &spec.env, snapshot)),
-            snapshot,
-            definitions: spec.definitions.as_deref().filter(|_| spec.shell.is_bash),
-            sets_path: spec.env.changes.contains_key(OsStr::new("PATH")),
-            numbers: ShellNumbers {
-                script: fds.script_fd,
-                stdin: fds.stdin_fd,
-            },
-        };
-        let content = record.with_script(&spec.script);
-        (content, record::COMMIT_BYTES)
-    } else {
-        (
-            record::plain_script_file(&spec.script, &spec.cwd, fds.script_fd),
-            record::PLAIN_COMMIT_BYTES,
-        )
-    }
 }
 
 impl<'a> Call<'a> {

@@ -18,13 +18,15 @@
 //! alternatives.
 
 use crate::exports;
+use crate::replace;
 use crate::snapshot::Snapshot;
 use agent_bash_call::{
     POSIX_READ_SCRIPT, ShellDialect, enter_directory, exec_redirections, if_too_old,
     load_definitions,
 };
-use agent_bash_core::{Definitions, Shell, Stage, words};
+use agent_bash_core::{Definitions, RunSpec, Shell, Stage, words};
 use agent_bash_process::quoted;
+use agent_bash_process::supervisor::ShellFds;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -258,9 +260,59 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
     oldpwd.map(set).unwrap_or_default()
 }
 
+/// Returns the contents of a waiting shell's script file, and the bytes that commit it.
+/// `sets_variables`: the shell was started without the call's variables, so the record sets them.
+pub(crate) fn script_file(
+    spec: &RunSpec,
+    fds: &ShellFds,
+    snapshot: Option<&Snapshot>,
+    sets_variables: bool,
+) -> (Vec<u8>, &'static [u8]) {
+    if spec.shell.is_any_bash() {
+        // A shell that was started with the call's variables has since loaded the snapshot. The
+        // record sets the variables again that the snapshot may have replaced.
+        let overwritten = snapshot.filter(|_| !sets_variables).map(|snapshot| {
+            let names = snapshot.variables().iter().map(OsStr::new);
+            let changes = names.filter_map(|name| spec.env.changes.get_key_value(name));
+            changes
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect::<BTreeMap<_, _>>()
+        });
+        let record = ScriptRecord {
+            cwd: &spec.cwd,
+            exports: overwritten
+                .as_ref()
+                .or_else(|| sets_variables.then_some(&spec.env.changes)),
+            oldpwd: spec.env.get("OLDPWD"),
+            has_tail: spec.report_stages && may_have_tail(&spec.script),
+            exec_commands: spec
+                .shell
+                .is_bash
+                // The definitions may define the program's name.
+                .then_some(())
+                .filter(|()| spec.definitions.is_none())
+                .and_then(|()| replace::exec_commands(&spec.script, &spec.env, snapshot)),
+            snapshot,
+            definitions: spec.definitions.as_deref().filter(|_| spec.shell.is_bash),
+            sets_path: spec.env.changes.contains_key(OsStr::new("PATH")),
+            numbers: ShellNumbers {
+                script: fds.script_fd,
+                stdin: fds.stdin_fd,
+            },
+        };
+        let content = record.with_script(&spec.script);
+        (content, COMMIT_BYTES)
+    } else {
+        (
+            plain_script_file(&spec.script, &spec.cwd, fds.script_fd),
+            PLAIN_COMMIT_BYTES,
+        )
+    }
+}
+
 /// Returns the contents of the script file for a shell that is not bash: the record's commands and
 /// the script, as one text.
-pub(crate) fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
+fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
     text.extend_from_slice(b"{ ");
     text.extend(enter_directory(

@@ -3,7 +3,7 @@
 
 use super::answer_format::AnswerFormat;
 use super::call_fields::CallFields;
-use super::install::json::JsonForm;
+use super::json_form::JsonForm;
 use agent_bash::HostContext;
 use std::ffi::OsStr;
 use std::path::PathBuf;

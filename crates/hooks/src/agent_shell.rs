@@ -9,9 +9,8 @@ mod agent_process;
 mod arguments;
 mod conversation;
 mod real_shell;
-pub(crate) mod template;
+mod template;
 mod wrapper;
-pub(crate) mod wrapper_form;
 
 pub use arguments::{Commands, quoted};
 pub use conversation::{ConversationId, conversation_name, conversation_of, is_conversation_name};

@@ -27,11 +27,13 @@ mod answer_format;
 mod call_fields;
 mod hook_call;
 pub mod install;
+mod json_form;
 mod mcp_agent;
 mod sandboxed_agent;
 mod supported_agent;
 pub mod take_over;
 mod verdict;
+mod wrapper_form;
 
 pub use agent::Agent;
 pub use agents::{

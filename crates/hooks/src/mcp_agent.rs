@@ -1,7 +1,7 @@
 //! The agents that can start `agent-bash mcp`, and the entries in their files of MCP servers.
 
 use super::agent::{Agent, SettingsPath};
-use super::install::json::JsonForm;
+use super::json_form::JsonForm;
 
 /// An agent that starts MCP servers.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! All that agent-bash knows of one agent.
 
 use crate::agent::Agent;
-use crate::agent_shell::wrapper_form::Wrapper;
 use crate::mcp_agent::McpAgent;
 use crate::sandboxed_agent::SandboxedAgent;
 use crate::take_over::ShellWay;
+use crate::wrapper_form::Wrapper;
 
 /// An agent that agent-bash can be connected to.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The agents whose shell calls can run through `agent-bash shell`, and their configuration.
 
 use super::agent::SettingsPath;
-use super::install::json::JsonForm;
+use super::json_form::JsonForm;
 use agent_bash::HostContext;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@
 
 use crate::pinentry;
 use crate::private_directory::{ASKPASS_PREFIX, PrivateDirectory};
-use crate::supervisor::shown_command;
+use crate::shown_command::shown_command;
 use crate::temporary::{NoTemporaryDirectory, make_temporary};
 use agent_bash_os::ProcessInfo;
 use std::ffi::{OsStr, OsString};

@@ -2,7 +2,7 @@
 //! process session, and the processes that can write to its output. Other processes are not found.
 
 use crate::proc_scan;
-use crate::supervisor::shown_command;
+use crate::shown_command::shown_command;
 use agent_bash_core::Survivor;
 use agent_bash_os::{ProcessIdentity, ProcessInfo};
 use std::collections::BTreeSet;

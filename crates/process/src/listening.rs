@@ -4,7 +4,7 @@
 //! addresses of a sandboxed process are found, too. On Linux only; elsewhere all lists are empty.
 
 use crate::proc_scan;
-use crate::supervisor::shown_command;
+use crate::shown_command::shown_command;
 use agent_bash_os::{ProcessInfo, network_namespace, read_proc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

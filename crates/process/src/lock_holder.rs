@@ -2,7 +2,7 @@
 //! examine.
 
 use crate::proc_scan;
-use crate::supervisor::shown_command;
+use crate::shown_command::shown_command;
 use agent_bash_os::{ProcessInfo, read_proc};
 use std::collections::BTreeSet;
 use std::fs;

@@ -49,8 +49,7 @@ pub use protocol::ORDER_NAMES;
 pub use protocol::{
     DetachOptions, DirectStart, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart,
 };
-pub(crate) use server::shown_command;
-pub use server::{Token, init, shown_command_line};
+pub use server::{Token, init};
 
 /// The process name of a supervisor, by which [`init`] recognises one. It never contains parts of
 /// the user's command, so that `pkill -f` with a word of the command does not match it.

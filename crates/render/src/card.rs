@@ -3,7 +3,6 @@
 pub(crate) mod bang_card;
 pub(crate) mod card_changes;
 pub(crate) mod card_frame;
-pub(crate) mod card_state;
 pub(crate) mod footer;
 pub(crate) mod refused;
 pub(crate) mod result_rows;

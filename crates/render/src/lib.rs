@@ -11,6 +11,7 @@
 
 pub mod call_summary;
 mod card;
+mod card_state;
 mod panel;
 mod spinner;
 mod terminal;
@@ -21,10 +22,10 @@ pub use agent_bash_core as core;
 pub use agent_bash_syntax as syntax;
 pub use card::bang_card::{BangCard, StoredOutput};
 pub use card::card_changes::CardChanges;
-pub use card::card_state::CardState;
 pub use card::footer::FooterLine;
 pub use card::refused::RefusalView;
 pub use card::tool_card::{OutputPage, ToolCard};
+pub use card_state::CardState;
 pub use panel::choice_grid::{ChoiceGrid, ChoicePositions};
 pub use panel::diff_view::{DiffLine, DiffView};
 pub use panel::history_panel::{HistoryPanel, HistoryRow, HistoryRowEnd};

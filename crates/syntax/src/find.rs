@@ -2,9 +2,9 @@
 //! the files that the program finds, the commands that it runs for these files, and whether it
 //! deletes them.
 
+use super::field::Field;
 use super::git::GitCommandLine;
 use super::pattern::push_globbed;
-use super::run::Field;
 use super::value::{UnknownCause, Value};
 
 /// A parsed `find` command line.

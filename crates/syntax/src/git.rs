@@ -1,7 +1,7 @@
 //! The command line of git: global options, subcommand, and options as git parses them (clusters,
 //! unambiguous prefixes, `--no-`).
 
-use super::run::Field;
+use super::field::Field;
 use super::value::Value;
 
 /// A parsed git command line.

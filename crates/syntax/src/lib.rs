@@ -15,7 +15,7 @@ pub mod ast;
 mod command_host;
 mod context;
 mod escape;
-mod expand;
+mod field;
 pub mod find;
 pub mod git;
 mod harmful;

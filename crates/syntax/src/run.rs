@@ -15,6 +15,7 @@ mod call;
 mod call_cache;
 mod compound;
 mod directory;
+mod expand;
 mod fetch;
 mod grep_output;
 mod launch;
@@ -42,11 +43,12 @@ use super::state::{MAX_POSSIBLE_VALUES, PossibleValues, ShellState, VariableValu
 use super::value::Value;
 use crate::{Context, DefinitionKind, Span};
 
+pub use crate::field::Field;
 use call_cache::CallCache;
 pub use launch::{ShellInvocation, is_shell};
 pub(super) use launcher::is_assignment;
 pub use path::lexical;
-pub use resolved_command::{Field, Redirection, ResolvedCommand};
+pub use resolved_command::{Redirection, ResolvedCommand};
 pub use sourced::sourced_files;
 
 /// Maximum number of walked commands, including commands in loops, functions and nested scripts.

@@ -2,10 +2,10 @@
 //! without a time limit, and in the user's persistent shell.
 
 use crate::call::Call;
-use crate::parsed_script;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
 use crate::stage::holders::FailedCall;
+use crate::stage::parsed_script;
 use crate::stage::{changes, holders, journal, parse_input, run, shape};
 use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;

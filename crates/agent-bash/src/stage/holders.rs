@@ -7,7 +7,7 @@ use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Holder, Notice, NoticeKind, Outcome, Timestamp};
 use agent_bash_exec::{JobListener, JobState, Jobs};
 use agent_bash_os::network_namespace;
-use agent_bash_process::supervisor::shown_command_line;
+use agent_bash_process::shown_command_line;
 use agent_bash_process::{
     command_of, listening_addresses, lock_holder, port_holder, waiting_program_in,
 };

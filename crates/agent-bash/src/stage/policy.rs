@@ -2,8 +2,8 @@
 //! approval. The checks are the same for calls on this machine and on a remote host.
 
 use crate::call::Call;
-use crate::parsed_script;
 use crate::predefined;
+use crate::stage::parsed_script;
 use crate::stage::sandbox::RequestedSandbox;
 use crate::stage::{approve, exception, journal, sandbox};
 use crate::tool_context::ToolContext;

@@ -1,9 +1,9 @@
 //! `agent-bash check` and `explain`: print whether a script would be run, and how it is read.
 
-use crate::args::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
+use crate::args::{CheckArg, CheckArgs, CheckOptions, ChosenSettings, ExplainArgs};
 use crate::commands::script;
 use crate::output;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::core::visible::shown;
 use agent_bash::policy::{

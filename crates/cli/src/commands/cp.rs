@@ -2,9 +2,9 @@
 //!
 //! The destination is replaced in one step. The target's answers never choose a local path.
 
-use crate::args::CpArgs;
+use crate::args::{ChosenSettings, CpArgs};
 use crate::commands::remote_command;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
 use crate::usage::UsageError;

@@ -5,11 +5,12 @@ mod changes;
 mod finding;
 mod managers;
 
+use crate::args::ChosenSettings;
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::settings::NAMES_NO_TOOLS;
 use crate::commands::{encryption, session};
 use crate::output;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::runtime;
 use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::sandbox::{MissingPromise, SandboxLevel, Sandboxed};

@@ -1,8 +1,8 @@
 //! `agent-bash env`: the environment as a command would see it.
 
-use crate::args::EnvArgs;
+use crate::args::{ChosenSettings, EnvArgs};
 use crate::output;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use agent_bash::process::environment::BaseEnvironment;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

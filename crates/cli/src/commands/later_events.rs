@@ -1,7 +1,8 @@
 //! Events after a call was recorded that concern its changes: changes of its background processes,
 //! undo, redo, commit and discard.
 
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::args::ChosenSettings;
+use crate::process_start::StartContext;
 use agent_bash::change_sets::{ListedChanges, Store};
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState, FileChange};
 use agent_bash::process::environment::Masks;

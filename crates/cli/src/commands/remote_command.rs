@@ -1,11 +1,11 @@
 //! `--on TARGET` of commands that read or clean a machine's state: agent-bash on the target runs
 //! the same command.
 
-use crate::args::TargetCommandLine;
+use crate::args::{ChosenSettings, TargetCommandLine};
 use crate::commands::remote_output::follow;
 use crate::commands::{script, target};
 use crate::output::{self, PassThrough};
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::runtime;
 use crate::signals::CancelSignals;
 use crate::usage::UsageError;

@@ -3,6 +3,7 @@
 //! The output is a file on the target that only grows; it is read like any file of a target. Its
 //! path comes from the target and is sent only to the target.
 
+use crate::args::FollowedJob;
 use crate::commands::NOT_FOUND_EXIT_CODE;
 use crate::output::{self, PassThrough};
 use agent_bash::core::{Cancel, RemoteHost, Until};
@@ -12,19 +13,9 @@ use agent_bash::session::ask;
 use anyhow::Error;
 use serde_json::{Value, json};
 use std::io;
-use std::num::NonZeroU64;
 
 /// How long the target waits for the job's end between two reads.
 const WAIT_INTERVAL: &str = "200ms";
-
-/// A job whose output is followed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FollowedJob<'a> {
-    /// The number of the job.
-    pub(crate) job: &'a str,
-    /// The number of last lines to begin with; `None`: all lines.
-    pub(crate) tail: Option<NonZeroU64>,
-}
 
 /// Prints the job's output until the job has ended.
 pub(crate) async fn follow(

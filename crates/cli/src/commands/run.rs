@@ -1,9 +1,9 @@
 //! `agent-bash run`: one call through the pipeline.
 
-use crate::args::{RunArgs, StdinArg};
+use crate::args::{ChosenSettings, RunArgs, StdinArg};
 use crate::commands::{encryption, on_terminal, script, session, target};
 use crate::output::{self, LiveOutput};
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::runtime::{self, OneCallRuntime};
 use crate::signals::CancelSignals;
 use crate::status_line::StatusLine;

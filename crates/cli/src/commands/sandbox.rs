@@ -1,10 +1,11 @@
 //! `agent-bash sandbox`: tries what a sandbox enforces on this system. Each attempt runs first
 //! without a sandbox, where it must succeed to prove anything, and then within one.
 
+use crate::args::ChosenSettings;
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
 use crate::output;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::runtime;
 use crate::table::table;
 use agent_bash::core::sandbox::{Enforced, MissingPromise, SandboxLevel, Sandboxed};

@@ -1,11 +1,11 @@
 //! `agent-bash sandbox run`: runs a program on this terminal in a sandbox.
 
-use crate::args::{SandboxArg, SandboxRunArgs};
+use crate::args::{ChosenSettings, SandboxArg, SandboxRunArgs};
 use crate::commands::encryption;
 use crate::commands::shell::signals::ShellSignals;
 use crate::commands::shell::{run_in_place, with_supervisor};
 use crate::commands::shell_link::find_on_path;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::sandbox::Network;

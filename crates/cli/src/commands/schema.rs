@@ -1,9 +1,9 @@
 //! `agent-bash schema`: the tool definition for a model.
 
-use crate::args::SchemaArgs;
+use crate::args::{ChosenSettings, SchemaArgs};
 use crate::commands::remote_command;
 use crate::output;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::runtime;
 use agent_bash::core::Clock;
 use agent_bash::core::sandbox::{Report, SandboxLevel};

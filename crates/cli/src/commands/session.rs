@@ -1,7 +1,8 @@
 //! Sets up the tool for one-shot commands: real shells, and artifacts in a state directory that
 //! outlives the process.
 
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::args::ChosenSettings;
+use crate::process_start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::core::{Clock, OutputMask};
 use agent_bash::exec::Jobs;

@@ -1,8 +1,8 @@
 //! `agent-bash settings`: the settings in force and where they came from.
 
-use crate::args::SettingsArgs;
+use crate::args::{ChosenSettings, SettingsArgs};
 use crate::output;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use agent_bash::core::short_duration;
 use agent_bash::settings::{Origin, Settings, default_file};
 use agent_bash::shell_in_force;

@@ -7,16 +7,17 @@
 mod output_destination;
 pub(super) mod signals;
 
-use crate::args::ShellArgs;
+use crate::args::{ChosenSettings, ShellArgs};
 use crate::commands::shell_link;
 use crate::output;
-use crate::process_start::{ChosenSettings, StartContext};
+use crate::process_start::StartContext;
 use crate::runtime::{self, OneCallRuntime};
 use agent_bash::core::{
     Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };
 use agent_bash::process::own_process_group;
-use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
+use agent_bash::process::shown_command_line;
+use agent_bash::process::supervisor::{Supervisor, is_below_supervisor};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::settings::Settings;
 use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal, with_resolved_parent};

@@ -1,9 +1,9 @@
 //! Starts a job: hands a waiting shell over to its own supervisor, along with the script.
 
-use crate::call::script_file;
 use crate::jobs::entry::{JobEntry, observed_sandbox};
 use crate::jobs::{Job, JobError, JobKind, Jobs, ReservedJob};
 use crate::pool::WaitingShell;
+use crate::record::script_file;
 use agent_bash_call::{RefusedHandoff, ScriptFile, UnstartedReason};
 use agent_bash_core::{JobId, RunSpec};
 use agent_bash_process::supervisor::{DetachOptions, JobFds, SupervisorClient};

@@ -4,6 +4,7 @@
 //! A script matches if it has the template's commands, operators, words and redirections, with the
 //! same quoting. White space and comments may differ. Syntax that no template uses never matches.
 
+use crate::wrapper_form::FileForm;
 use agent_bash_syntax::Parsed;
 use agent_bash_syntax::ast::{
     Arm, Assign, Command, Compound, CompoundKind, Link, List, ListEntry, Param, Redir, Simple,
@@ -21,21 +22,6 @@ pub(super) const LINES_PLACEHOLDER: &str = "@lines@";
 /// The placeholder for options of zsh that are switched off, as the last words of a command. Each
 /// version of an agent has others.
 const OPTIONS_PLACEHOLDER: &str = "@no-options@";
-
-/// A placeholder for the path of a file that the agent has created.
-#[derive(Debug)]
-pub(crate) struct FileForm {
-    /// The word in the template.
-    pub(crate) placeholder: &'static str,
-    /// The beginning of the directory's name.
-    pub(crate) directory: &'static str,
-    /// The beginning of the file's name.
-    pub(crate) prefix: &'static str,
-    /// The end of the file's name.
-    pub(crate) suffix: &'static str,
-    /// True if the wrapper writes the file.
-    pub(crate) is_written: bool,
-}
 
 /// A script that is compared with templates.
 #[derive(Debug)]
@@ -266,25 +252,6 @@ impl<'s> Comparison<'s> {
     /// Stores the model's text. Returns false if another placeholder has already matched a text.
     fn capture(&mut self, text: Cow<'s, str>) -> bool {
         self.command.replace(text).is_none()
-    }
-}
-
-impl FileForm {
-    /// True if the agent creates files with paths of this form.
-    fn matches(&self, path: &str) -> bool {
-        let Some(path) = path.strip_prefix('/') else {
-            return false;
-        };
-        let is_plain = path
-            .split('/')
-            .all(|component| !matches!(component, "" | "." | ".."));
-        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let directory = directory.rsplit('/').next().unwrap_or_default();
-        is_plain
-            && directory.starts_with(self.directory)
-            && name.len() >= self.prefix.len() + self.suffix.len()
-            && name.starts_with(self.prefix)
-            && name.ends_with(self.suffix)
     }
 }
 

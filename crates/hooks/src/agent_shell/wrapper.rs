@@ -6,8 +6,8 @@
 //! unchanged.
 
 use super::template::Comparison;
-use super::wrapper_form::Wrapper;
 use crate::agents::SUPPORTED;
+use crate::wrapper_form::Wrapper;
 use agent_bash_syntax::Parsed;
 use agent_bash_syntax::ast::Link;
 use std::borrow::Cow;

@@ -1,14 +1,13 @@
 //! Claude Code.
 
 use crate::agent::{Agent, HookForm, PRE_TOOL_USE, USER_PROMPT_SUBMIT, same_directory};
-use crate::agent_shell::template::FileForm;
-use crate::agent_shell::wrapper_form::{Wrapper, optional, required};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::STRICT;
+use crate::json_form::STRICT;
 use crate::mcp_agent::McpAgent;
 use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellLink, ShellSetting, ShellWay};
+use crate::wrapper_form::{FileForm, Wrapper, optional, required};
 use agent_bash_syntax::ast::Link;
 
 /// Calls the hook at `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`), and at

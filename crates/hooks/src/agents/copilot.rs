@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, HookForm, JsonEntry, SettingsPath, same_directory};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::STRICT;
+use crate::json_form::STRICT;
 use crate::mcp_agent::{McpAgent, McpForm};
 use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;

@@ -1,14 +1,13 @@
 //! Gemini CLI.
 
 use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
-use crate::agent_shell::template::FileForm;
-use crate::agent_shell::wrapper_form::{Wrapper, required};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::COMMENTS;
+use crate::json_form::COMMENTS;
 use crate::mcp_agent::McpAgent;
 use crate::sandboxed_agent::{AgentState, SandboxedAgent};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::ShellWay;
+use crate::wrapper_form::{FileForm, Wrapper, required};
 use agent_bash_syntax::ast::Link;
 
 const HOOK: Agent = Agent {

@@ -2,7 +2,7 @@
 
 use super::opencode;
 use crate::agent::{Agent, SettingsPath, same_directory};
-use crate::install::json::{JsonForm, LENIENT};
+use crate::json_form::{JsonForm, LENIENT};
 use crate::mcp_agent::McpAgent;
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellSetting, ShellWay};

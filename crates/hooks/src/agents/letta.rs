@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, HookForm, PRE_TOOL_USE, same_directory};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::STRICT;
+use crate::json_form::STRICT;
 use crate::supported_agent::SupportedAgent;
 
 /// Letta Code has other tools for each family of models, so the hook is called for all tools. The

@@ -2,7 +2,7 @@
 
 use super::pi;
 use crate::agent::{Agent, SettingsPath, same_directory};
-use crate::install::json::STRICT;
+use crate::json_form::STRICT;
 use crate::mcp_agent::McpAgent;
 use crate::supported_agent::SupportedAgent;
 

@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, HookForm, JsonEntry, same_directory};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::STRICT;
+use crate::json_form::STRICT;
 use crate::mcp_agent::McpAgent;
 use crate::supported_agent::SupportedAgent;
 

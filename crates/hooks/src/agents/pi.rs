@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, HookForm, SettingsPath, same_directory};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::STRICT;
+use crate::json_form::STRICT;
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellLink, ShellSetting, ShellWay};
 

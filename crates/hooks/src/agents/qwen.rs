@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, HookForm, PRE_TOOL_USE, USER_PROMPT_SUBMIT, same_directory};
 use crate::answer_format::AnswerFormat;
-use crate::install::json::COMMENTS;
+use crate::json_form::COMMENTS;
 use crate::mcp_agent::McpAgent;
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::ShellWay;

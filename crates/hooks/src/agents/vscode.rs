@@ -5,7 +5,7 @@
 
 use super::copilot;
 use crate::agent::{Agent, SettingsPath, same_directory};
-use crate::install::json::LENIENT;
+use crate::json_form::LENIENT;
 use crate::mcp_agent::{McpAgent, McpForm};
 use crate::supported_agent::SupportedAgent;
 use crate::take_over::{ShellLink, ShellSetting, ShellWay};

@@ -5,6 +5,7 @@
 //! restores the original.
 
 use super::bad_file::BadFile;
+use crate::json_form::JsonForm;
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -21,37 +22,6 @@ pub(super) struct JsonContainer {
     /// The container's items, including the names of an object's members.
     pub(super) items: Vec<Range<usize>>,
 }
-
-/// Extensions of standard JSON that an agent accepts in a settings file.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct JsonForm {
-    pub(crate) comments: bool,
-    /// A comma after the last item.
-    pub(crate) trailing_commas: bool,
-    /// Text that the agent itself inserts after the opening bracket of a file, once it starts.
-    pub(crate) inserted_at_start: Option<&'static str>,
-}
-
-/// Standard JSON.
-pub(crate) const STRICT: JsonForm = JsonForm {
-    comments: false,
-    trailing_commas: false,
-    inserted_at_start: None,
-};
-
-/// JSON with comments.
-pub(crate) const COMMENTS: JsonForm = JsonForm {
-    comments: true,
-    trailing_commas: false,
-    inserted_at_start: None,
-};
-
-/// JSON with comments and trailing commas.
-pub(crate) const LENIENT: JsonForm = JsonForm {
-    comments: true,
-    trailing_commas: true,
-    inserted_at_start: None,
-};
 
 /// Parses a text as strictly as the agent does. `None` for an empty text.
 fn parse(text: &str, form: JsonForm) -> Result<Option<Value<'_>>, String> {

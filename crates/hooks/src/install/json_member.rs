@@ -2,8 +2,9 @@
 
 use super::bad_file::BadFile;
 use super::json::{
-    JsonContainer, JsonForm, indented, levels, member, nested, removable, root, without_range,
+    JsonContainer, indented, levels, member, nested, removable, root, without_range,
 };
+use crate::json_form::JsonForm;
 use jsonc_parser::common::Ranged;
 use serde_json::Value;
 use std::ops::Range;

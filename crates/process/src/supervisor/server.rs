@@ -47,5 +47,3 @@ pub(super) use fallback::start as start_fallback;
 pub(super) use fork::fork;
 pub(super) use this_program::{SupervisorProgram, this_program};
 pub(super) use trace::is_possible as is_tracing_possible;
-pub(crate) use tree::shown_command;
-pub use tree::shown_command_line;

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::super::expand::join;
 use super::super::state::{ShellState, VariableValue};
 use super::super::value::{UnknownCause, Value};
 use super::Walker;
 use super::call::Call;
 use super::directory::{directory_text, mark_tested, target_of_cd};
+use super::expand::join;
 use super::path::lexical;
 use super::predefined::{define_aliases, remove_aliases, switch_options};
 use super::sourced::sourced_files;

@@ -8,12 +8,12 @@ mod shell;
 use std::rc::Rc;
 
 use super::super::command_host::{CommandHost, Mount};
-use super::super::expand::join;
 use super::super::git::GitCommandLine;
 use super::super::harmful::{HARMFUL_COMMANDS, SEARCHED_FIRST};
 use super::super::state::{ShellState, VariableValue};
 use super::super::value::{HOLE_CHAR, UnknownCause, Value};
 use super::call::{Call, quote};
+use super::expand::join;
 use super::launcher::{self, CommandForm, LaunchHost, Launcher, ParsedLauncher, sets_variable};
 use super::path::{absolute, lexical};
 use super::{Field, Walker};

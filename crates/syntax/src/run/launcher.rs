@@ -2,7 +2,7 @@
 //! command lines.
 
 use super::super::harmful::is_relevant;
-use super::resolved_command::Field;
+use crate::field::Field;
 use crate::table::{Table, names_and_subcommands};
 
 /// The form in which the command follows a launcher's options.

@@ -4,12 +4,12 @@
 //! pass all lines.
 
 use super::super::escape::escapes;
-use super::super::expand::join;
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value, ValuePiece};
 use super::Walker;
 use super::call::Call;
 use super::directory;
+use super::expand::join;
 use super::fetch;
 use super::grep_output;
 use super::path::{FRESH_DIRECTORY, absolute, lexical};

@@ -10,6 +10,7 @@ use super::super::value::{Value, ValuePiece};
 use super::directory;
 use super::path::{FRESH_DIRECTORY, UNKNOWN_DIRECTORY, directory_key, lexical};
 use crate::Span;
+use crate::field::Field;
 
 /// A command as it would run.
 #[derive(Debug, Clone, Default)]
@@ -52,15 +53,6 @@ pub struct ResolvedCommand {
     /// True if the name is a function of the script, whose body is followed, or an alias.
     pub is_function: bool,
     pub(super) files: Rc<BTreeMap<String, Value>>,
-}
-
-/// A resolved word and its origin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
-    /// The word's value.
-    pub value: Value,
-    /// The position of the word from which the field was expanded.
-    pub span: Span,
 }
 
 /// A resolved redirection.

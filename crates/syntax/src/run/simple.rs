@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::super::ast::{Assign, Redir, Simple, Word, WordPart};
 use super::super::command_host::CommandHost;
-use super::super::expand::plain;
 use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value, ValuePiece};
+use super::expand::plain;
 use crate::Span;
 use crate::harmful::HARMFUL_COMMANDS;
 use crate::pattern;

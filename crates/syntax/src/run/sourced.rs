@@ -1,6 +1,6 @@
 //! The files that `source` may read.
 
-use super::resolved_command::Field;
+use crate::field::Field;
 use crate::value::Value;
 
 /// Returns the files that `source [-p PATH] [--] FILE` looks for, in order, and the arguments after

@@ -1,7 +1,6 @@
 //! `agent-bash jobs`.
 
 use crate::args::values::{duration, lines, session_name};
-use crate::commands::remote_output::FollowedJob;
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -125,6 +124,15 @@ impl JobsAction {
             Self::List { .. } | Self::Show { .. } | Self::Output { .. } | Self::Wait { .. } => None,
         }
     }
+}
+
+/// A job whose output is followed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FollowedJob<'a> {
+    /// The number of the job.
+    pub(crate) job: &'a str,
+    /// The number of last lines to begin with; `None`: all lines.
+    pub(crate) tail: Option<NonZeroU64>,
 }
 
 impl JobsArgs {

@@ -1,7 +1,7 @@
 //! Arguments of `rpc`, and those that all servers share.
 
+use crate::args::chosen_settings::ChosenSettings;
 use crate::args::values::{ProfileArg, SafeLevelArg, session_name};
-use crate::process_start::ChosenSettings;
 use clap::Args;
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use super::reaped::{ReapOutcome, shell_end};
 use super::terminal::ContinuedGroup;
 use crate::proc_scan;
 use crate::process_group::own_process_group;
+use crate::shown_command::command_line;
 use agent_bash_core::Survivor;
 use agent_bash_os::{ProcessHandle, ProcessInfo};
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -18,9 +19,6 @@ use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
-
-/// Maximum length of a survivor's command line, in characters.
-const MAX_COMMAND_CHARS: usize = 200;
 
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
@@ -312,46 +310,6 @@ fn kill_children(excluded: &BTreeSet<i32>, foreign_session: Option<i32>) {
     }
 }
 
-/// The reported name of a forked shell: its arguments are not the user's command.
-pub(super) const SUBSHELL_NAME: &str = "bash (subshell)";
-
-/// Returns a command line as reported for survivors: at most 200 characters, without control
-/// characters.
-pub fn shown_command_line(arguments: &[Vec<u8>]) -> String {
-    command_line(arguments, b"")
-}
-
-/// Returns the command line of a process, as reported for survivors. Empty if it cannot be read.
-pub(crate) fn shown_command(pid: i32) -> String {
-    command_line(&proc_scan::arguments(pid), b"")
-}
-
-fn command_line(arguments: &[Vec<u8>], startup_argument: &[u8]) -> String {
-    if !startup_argument.is_empty()
-        && arguments
-            .iter()
-            .any(|argument| argument == startup_argument)
-    {
-        return SUBSHELL_NAME.to_owned();
-    }
-    let line = arguments
-        .iter()
-        .map(|argument| String::from_utf8_lossy(argument))
-        .collect::<Vec<_>>()
-        .join(" ");
-    let clean: String = line
-        .chars()
-        .take(MAX_COMMAND_CHARS)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    let cut = if line.chars().nth(MAX_COMMAND_CHARS).is_some() {
-        "…"
-    } else {
-        ""
-    };
-    format!("{}{cut}", clean.trim_end())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -360,23 +318,5 @@ mod tests {
     fn name_of_missing_process_is_not_empty() {
         assert_eq!(name_of(-1, b""), UNKNOWN_NAME);
         assert!(!name_of(own_pid(), b"").is_empty());
-    }
-
-    #[test]
-    fn command_line_is_bounded_and_without_control_characters() {
-        let arguments = |list: &[&str]| -> Vec<Vec<u8>> {
-            list.iter().map(|text| text.as_bytes().to_vec()).collect()
-        };
-        assert_eq!(
-            command_line(&arguments(&["sleep", "300"]), b""),
-            "sleep 300"
-        );
-        assert_eq!(command_line(&arguments(&["a\x1b[31m\nb"]), b""), "a [31m b");
-        assert_eq!(
-            command_line(&arguments(&["bash", "-c", "BOOT"]), b"BOOT"),
-            SUBSHELL_NAME
-        );
-        let long = command_line(&arguments(&[&"ä".repeat(500)]), b"");
-        assert_eq!(long.chars().count(), MAX_COMMAND_CHARS + 1);
     }
 }

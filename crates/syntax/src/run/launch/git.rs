@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::super::super::expand::join;
 use super::super::super::git::{GitArgument, GitCommandLine, GitOptionTable};
 use super::super::super::predefined::DefinitionKind;
 use super::super::super::state::ShellState;
 use super::super::super::value::Value;
 use super::super::call::Call;
+use super::super::expand::join;
 use super::super::{Walker, directory};
 
 impl Walker<'_> {

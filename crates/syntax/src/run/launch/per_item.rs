@@ -1,10 +1,10 @@
 //! Programs that run a command for each of many items: `xargs`, `find -exec`, `parallel`, `fd -x`.
 
-use super::super::super::expand::join;
 use super::super::super::find::Search;
 use super::super::super::state::ShellState;
 use super::super::super::value::{UnknownCause, Value, ValuePiece};
 use super::super::call::{Call, quote};
+use super::super::expand::join;
 use super::super::template_output::template_output;
 use super::super::{Field, Walker};
 

@@ -1,7 +1,7 @@
 //! Brace expansion: `{a,b}` and `{1..9}`, before anything else is expanded.
 
-use super::super::ast::WordPart;
-use super::super::value::HOLE_CHAR;
+use crate::ast::WordPart;
+use crate::value::HOLE_CHAR;
 
 /// Maximum number of words from one brace expression. A longer range is cut, because its members
 /// are similar.

@@ -1,11 +1,11 @@
 //! Parameter expansion: `$x`, `${x:-word}`, `${x%pattern}`, `${a[@]}`, `${x@P}` and other forms.
 
-use super::super::ast::{Param, WordPart};
-use super::super::pattern;
-use super::super::run::Walker;
-use super::super::state::{ShellState, VariableValue};
-use super::super::value::{UnknownCause, Value};
 use super::Expansion;
+use crate::ast::{Param, WordPart};
+use crate::pattern;
+use crate::run::Walker;
+use crate::state::{ShellState, VariableValue};
+use crate::value::{UnknownCause, Value};
 
 impl Walker<'_> {
     /// Expands a parameter.

@@ -7,11 +7,11 @@
 mod brace;
 mod parameter;
 
-use super::ast::{Word, WordPart};
-use super::pattern::push_globbed;
-use super::run::{Walker, is_assignment};
-use super::state::{ShellState, VariableValue};
-use super::value::{UnknownCause, Value, ValuePiece};
+use crate::ast::{Word, WordPart};
+use crate::pattern::push_globbed;
+use crate::run::{Walker, is_assignment};
+use crate::state::{ShellState, VariableValue};
+use crate::value::{UnknownCause, Value, ValuePiece};
 
 /// The result of expanding a parameter.
 pub(super) enum Expansion {
