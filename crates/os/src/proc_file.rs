@@ -29,6 +29,39 @@ pub fn read_proc(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     }
 }
 
+/// The maximum number of bytes read of a process's arguments.
+const MAX_ARGUMENTS_BYTES: u64 = 64 << 10;
+
+/// The maximum number of bytes read of a process's environment. A program that is started gets at
+/// most 6 MiB (`_STK_LIM / 4 * 3` in the kernel's `exec.c`).
+const MAX_ENVIRONMENT_BYTES: u64 = 6 << 20;
+
+/// Returns the first 64 KiB of the arguments of a process or thread, each followed by a zero byte.
+/// `process` is its directory in `/proc`.
+///
+/// # Errors
+/// The arguments cannot be read.
+pub fn read_arguments(process: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    read_bounded(&process.as_ref().join("cmdline"), MAX_ARGUMENTS_BYTES)
+}
+
+/// Returns the environment with which a process was started, each variable followed by a zero byte.
+/// `process` is its directory in `/proc`.
+///
+/// # Errors
+/// The environment cannot be read.
+pub fn read_environment(process: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    read_bounded(&process.as_ref().join("environ"), MAX_ENVIRONMENT_BYTES)
+}
+
+/// Reads the beginning of a file. By `prctl(PR_SET_MM)`, a process can declare any part of its
+/// memory as its arguments or its environment, also gigabytes that it has never used.
+fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    File::open(path)?.take(max_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +82,17 @@ mod tests {
             assert_eq!(read_proc(file.path()).unwrap(), text, "{length}");
         }
         assert!(read_proc("/proc/self/missing").is_err());
+    }
+
+    #[test]
+    fn arguments_and_environment_are_read_up_to_a_size() {
+        let temp = tempfile::tempdir().unwrap();
+        for name in ["cmdline", "environ"] {
+            let file = File::create(temp.path().join(name)).unwrap();
+            file.set_len(1 << 40).unwrap();
+        }
+        let lengths = [read_arguments(&temp), read_environment(&temp)];
+        let lengths = lengths.map(|bytes| bytes.unwrap().len() as u64);
+        assert_eq!(lengths, [MAX_ARGUMENTS_BYTES, MAX_ENVIRONMENT_BYTES]);
     }
 }

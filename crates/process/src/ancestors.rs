@@ -2,7 +2,7 @@
 //! server.
 
 use agent_bash_core::words;
-use agent_bash_os::{ProcessIdentity, ProcessInfo, read_proc};
+use agent_bash_os::{ProcessIdentity, ProcessInfo, read_arguments};
 
 /// Maximum number of ancestors to read.
 const MAX_ANCESTORS: usize = 64;
@@ -62,7 +62,7 @@ pub fn ancestors() -> Vec<Ancestor> {
         let Some((info, name)) = ProcessInfo::read_with_name(pid) else {
             break;
         };
-        let arguments = read_proc(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let arguments = read_arguments(format!("/proc/{pid}")).unwrap_or_default();
         let identity = own.with_process(pid, info.start_time);
         found.push(Ancestor::of(identity, &info, name, &arguments));
         pid = info.parent;

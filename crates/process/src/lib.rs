@@ -57,6 +57,7 @@ mod unresolvable_cwd;
 
 pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessHandle, ProcessIdentity, ProcessInfo};
+pub use agent_bash_os::{read_arguments, read_environment};
 pub use ancestors::{Ancestor, ancestors, calling_program, model_callers};
 pub use askpass::{ASKPASS_VARIABLES, Asker, Askpass, AskpassPrompt};
 pub use cgroup::{DelegatedCgroup, LimitedTree, NoCgroup, TreeLimits};

@@ -4,7 +4,7 @@
 //! A process may end, and its pid may be reused, right after it was read (TOCTOU). Code that sends
 //! signals must check for that: see [`crate::supervisor`].
 
-use agent_bash_os::{ProcessInfo, proc_path, read_proc};
+use agent_bash_os::{ProcessInfo, proc_path, read_arguments, read_proc};
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -164,15 +164,15 @@ pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
     found
 }
 
-/// Returns the arguments of a process. Empty for a kernel thread, a zombie, a missing process, and
-/// a process that is executing `exec`.
+/// Returns the arguments of a process, up to 64 KiB. Empty for a kernel thread, a zombie, a missing
+/// process, and a process that is executing `exec`.
 pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
     let path = format!("/proc/{pid}");
-    let mut line = fs::read(format!("{path}/cmdline")).unwrap_or_default();
+    let mut line = read_arguments(&path).unwrap_or_default();
     if line.is_empty() {
         // If only the main thread has ended, the other threads still have the arguments.
         let threads = fs::read_dir(format!("{path}/task")).into_iter().flatten();
-        let of_thread = |thread: fs::DirEntry| fs::read(thread.path().join("cmdline")).ok();
+        let of_thread = |thread: fs::DirEntry| read_arguments(thread.path()).ok();
         let mut lines = threads.flatten().filter_map(of_thread);
         line = lines.find(|line| !line.is_empty()).unwrap_or_default();
     }

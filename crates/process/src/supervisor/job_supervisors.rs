@@ -4,7 +4,7 @@
 use super::PROCESS_NAME;
 use super::job_directory::DESCRIPTION_LABEL;
 use crate::proc_scan;
-use agent_bash_os::ProcessIdentity;
+use agent_bash_os::{ProcessIdentity, read_proc};
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -25,13 +25,21 @@ pub struct JobSupervisor {
 }
 
 /// Returns the running supervisors of the jobs in `directory`, which need not exist. Reads the
-/// arguments of all processes, and the descriptors of all supervisors. Empty without `/proc`.
+/// arguments of all processes, and the descriptors of all supervisors. Empty without `/proc`. A
+/// process that may be confined does not count: a command in a sandbox can take the name of a
+/// supervisor and invent a job.
 pub fn job_supervisors(directory: &Path) -> Vec<JobSupervisor> {
     let directory = canonical(directory);
+    let Some(own) = Confinement::of(std::process::id().cast_signed()) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     for process in proc_scan::processes() {
         let arguments = || proc_scan::arguments(process.pid).into_iter().next();
         if process.zombie || arguments().is_none_or(|name| name != PROCESS_NAME.as_bytes()) {
+            continue;
+        }
+        if !Confinement::of(process.pid).is_some_and(|other| other.is_at_most(&own)) {
             continue;
         }
         for (number, target) in proc_scan::open_files(&process.pid.to_string()) {
@@ -48,6 +56,46 @@ pub fn job_supervisors(directory: &Path) -> Vec<JobSupervisor> {
         }
     }
     found
+}
+
+/// The user of a process, and what confines it. A process cannot get rid of a filter.
+#[derive(Debug, PartialEq, Eq)]
+struct Confinement {
+    /// The effective user.
+    user: u32,
+    /// True if the process gains no privileges by `exec`; each process in a sandbox has that.
+    has_no_new_privileges: bool,
+    /// The number of seccomp filters. Before Linux 5.9, 1 or 0.
+    filters: u32,
+}
+
+impl Confinement {
+    fn of(pid: i32) -> Option<Self> {
+        Self::parse(&read_proc(format!("/proc/{pid}/status")).ok()?)
+    }
+
+    /// Parses a file `status`, see proc(5).
+    fn parse(status: &[u8]) -> Option<Self> {
+        let status = String::from_utf8_lossy(status);
+        let field = |name: &str, index: usize| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line?.split_whitespace().nth(index)?.parse::<u32>().ok()
+        };
+        let filters = || Some(u32::from(field("Seccomp:", 0)? != 0));
+        Some(Self {
+            user: field("Uid:", 1)?,
+            has_no_new_privileges: field("NoNewPrivs:", 0)? != 0,
+            filters: field("Seccomp_filters:", 0).or_else(filters)?,
+        })
+    }
+
+    /// True if the process is of the same user, and nothing confines it that does not confine
+    /// `other`.
+    fn is_at_most(&self, other: &Self) -> bool {
+        self.user == other.user
+            && self.has_no_new_privileges <= other.has_no_new_privileges
+            && self.filters <= other.filters
+    }
 }
 
 /// Returns the canonical path, even if the last directories do not exist.
@@ -111,6 +159,30 @@ mod tests {
         assert_eq!(in_jobs(b"/state/jobs\0{}"), Some(&b"{}"[..]));
         assert_eq!(in_jobs(b"/state/jobs2\0{}"), None);
         assert_eq!(in_jobs(b""), None);
+    }
+
+    #[test]
+    fn process_of_another_user_or_with_further_filters_is_more_confined() {
+        let status = |user: u32, privileges: u8, filters: &str| {
+            let text =
+                format!("Name:\tx\nUid:\t7\t{user}\t7\t7\nNoNewPrivs:\t{privileges}\n{filters}\n");
+            Confinement::parse(text.as_bytes()).unwrap()
+        };
+        let filters = |count: u32| format!("Seccomp:\t2\nSeccomp_filters:\t{count}");
+        let own = status(7, 0, &filters(1));
+        for (other, is_at_most) in [
+            (status(7, 0, &filters(1)), true),
+            (status(7, 0, "Seccomp:\t0\nSeccomp_filters:\t0"), true),
+            (status(7, 0, "Seccomp:\t2"), true),
+            (status(8, 0, &filters(1)), false),
+            (status(7, 1, &filters(1)), false),
+            (status(7, 0, &filters(2)), false),
+        ] {
+            assert_eq!(other.is_at_most(&own), is_at_most, "{other:?}");
+        }
+        let unfiltered = status(7, 0, "Seccomp:\t0");
+        assert!(!status(7, 0, "Seccomp:\t2").is_at_most(&unfiltered));
+        assert_eq!(Confinement::parse(b"Name:\tx\n"), None);
     }
 
     #[test]

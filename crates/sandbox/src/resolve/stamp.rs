@@ -11,7 +11,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Directories in which repositories list worktrees and submodules.
 const LIST_DIRECTORIES: [&str; 2] = ["worktrees", "modules"];
@@ -33,6 +33,9 @@ pub struct PlanStamp {
 pub struct PathIdentity {
     device: u64,
     inode: u64,
+    /// When the file was created, in seconds and nanoseconds; `None` if the file system does not
+    /// tell. The inode of a removed file may be given to a new one.
+    born: Option<Time>,
     /// True for a symbolic link.
     pub is_link: bool,
     /// True for a file with further hard links, by which a call may be able to write it. Not
@@ -42,7 +45,10 @@ pub struct PathIdentity {
 
 impl PartialEq for PathIdentity {
     fn eq(&self, other: &Self) -> bool {
+        // A network file system may tell the creation only sometimes.
+        let born = self.born.zip(other.born);
         (self.device, self.inode, self.is_link) == (other.device, other.inode, other.is_link)
+            && born.is_none_or(|(own, other)| own == other)
     }
 }
 
@@ -79,10 +85,16 @@ fn identify(path: &Path) -> Option<IdentityAndTime> {
     let identity = PathIdentity {
         device: stat.dev(),
         inode: stat.ino(),
+        born: birth(&stat),
         is_link: stat.is_symlink(),
         has_further_names: !stat.is_dir() && stat.nlink() > 1,
     };
     Some((identity, (stat.ctime(), stat.ctime_nsec())))
+}
+
+fn birth(stat: &fs::Metadata) -> Option<Time> {
+    let since = stat.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((since.as_secs().cast_signed(), since.subsec_nanos().into()))
 }
 
 /// Identifies the file at a path as [`identify`] does, without asking a file system.
@@ -114,14 +126,17 @@ fn cached_attributes(path: &Path, flags: OFlags) -> Result<Option<CachedAttribut
         Err(_) => return Err(NotCached),
     };
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-    let stat = rustix::fs::statx(&opened, "", flags, StatxFlags::BASIC_STATS);
+    let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    let stat = rustix::fs::statx(&opened, "", flags, fields);
     let stat = stat.map_err(|_| NotCached)?;
     let kind = FileType::from_raw_mode(stat.stx_mode.into());
     let time = |time: rustix::fs::StatxTimestamp| (time.tv_sec, i64::from(time.tv_nsec));
+    let is_born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
     Ok(Some(CachedAttributes {
         identity: PathIdentity {
             device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
             inode: stat.stx_ino,
+            born: is_born.then(|| time(stat.stx_btime)),
             is_link: kind == FileType::Symlink,
             has_further_names: kind != FileType::Directory && stat.stx_nlink > 1,
         },
@@ -285,6 +300,18 @@ mod tests {
         fs::create_dir(at(".agent-bash-changes")).unwrap();
         assert_ne!(PlanStamp::of(&plan), third);
         assert_eq!(replaced(&third), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn file_with_the_inode_of_another_one_is_not_the_same() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let found = PathIdentity::of(file.path()).unwrap();
+        assert!(found.born.is_some(), "the file system tells no creation");
+        let with_birth = |born| PathIdentity { born, ..found };
+        assert_ne!(with_birth(Some((1, 2))), found);
+        assert_eq!(with_birth(None), found);
+        fs::write(file.path(), "changed").unwrap();
+        assert_eq!(PathIdentity::of(file.path()), Some(found));
     }
 
     #[test]

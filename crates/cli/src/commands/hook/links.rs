@@ -5,7 +5,7 @@ use super::file::remove_made_directories;
 use crate::args::SetupArgs;
 use crate::output;
 use crate::process_start::StartContext;
-use agent_bash::process::ProcessInfo;
+use agent_bash::process::{ProcessInfo, read_arguments, read_environment};
 use agent_bash_hooks::SUPPORTED;
 use agent_bash_hooks::install::SettingsScope;
 use agent_bash_hooks::take_over::{ShellLink, ShellWay, link_directory};
@@ -100,8 +100,8 @@ fn running_user(directory: &Path, start: &StartContext) -> Option<String> {
     let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid| *pid != own).find_map(|pid: i32| {
         let (_, name) = ProcessInfo::read_with_name(pid)?;
-        let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
-        let arguments = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let environment = read_environment(format!("/proc/{pid}")).ok()?;
+        let arguments = read_arguments(format!("/proc/{pid}")).ok()?;
         let mut words = arguments.split(|byte| *byte == 0).map(|word| {
             let file_name = word.rsplit(|byte| *byte == b'/').next();
             file_name.unwrap_or_default()

@@ -141,3 +141,48 @@ async fn survivors_stay_in_the_sandbox_of_their_call() {
         }
     }
 }
+
+/// Keeps the description of a job, with this process as its supervisor. Arguments: the directory of
+/// the jobs, and the description.
+const INVENT_A_JOB: &str = r#"
+import json, os, sys, time
+entry, me = json.loads(sys.argv[2]), os.getpid()
+stat = open(f"/proc/{me}/stat").read()
+entry["supervisor"].update(pid=me, start_time=int(stat.rsplit(")", 1)[1].split()[19]))
+copy = os.memfd_create("agent-bash-job-99", 0)
+os.write(copy, sys.argv[1].encode() + b"\0" + json.dumps(entry).encode())
+print("invented", flush=True)
+time.sleep(1000)
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn job_that_a_sandboxed_process_invents_is_not_listed() {
+    for tier in TIERS {
+        let (world, workspace) = (World::new(), TestWorkspace::new());
+        let job = world.start("sleep 1000").await;
+        let registry = fs::canonicalize(world.registry()).unwrap();
+        let entry = fs::read_to_string(registry.join(&job.id.0).join("job.json")).unwrap();
+        let words = [INVENT_A_JOB, registry.to_str().unwrap(), &entry];
+        let words = words.map(|word| format!("'{word}'")).join(" ");
+        let script = format!("exec -a agent-bash-supervisor python3 -c {words}");
+        let invented = JobId("99".to_owned());
+        for is_confined in [true, false] {
+            let spec = sandboxed(&world, &workspace, &script, tier);
+            let spec = if is_confined {
+                spec
+            } else {
+                spec.sandbox(None)
+            };
+            let inventor = world.try_start(&spec, JobStdin::Null).await.unwrap();
+            world.printed(&inventor, "invented").await;
+            assert_eq!(
+                world.again().show(&invented).is_err(),
+                is_confined,
+                "{tier:?}"
+            );
+            world.kill(&inventor.id).await;
+        }
+        world.kill(&job.id).await;
+        world.census.assert_empty_soon("their end").await;
+    }
+}

@@ -8,7 +8,7 @@
 use super::handles::{POLL_INTERVAL, ProcessHandles};
 use super::reaped::{ReapOutcome, shell_end};
 use crate::proc_scan;
-use agent_bash_os::{ProcessHandle, ProcessInfo};
+use agent_bash_os::{ProcessHandle, ProcessInfo, read_environment};
 use rustix::process::{Pid, WaitOptions};
 use std::collections::BTreeSet;
 use std::fs;
@@ -169,7 +169,7 @@ fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
 
 /// True if a process has this entry in its environment. False without permission.
 fn has_in_environment(pid: i32, entry: &[u8]) -> bool {
-    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+    read_environment(format!("/proc/{pid}")).is_ok_and(|environment| {
         environment
             .split(|byte| *byte == 0)
             .any(|variable| variable == entry)
