@@ -120,6 +120,11 @@ class Model(http.server.BaseHTTPRequestHandler):
             if len(results) < len(calls):
                 name, arguments = calls[len(results)]
         events = answer(name, arguments)
+        if interface is completions and not body.get("stream"):
+            message = events[0]["choices"][0]["delta"]
+            choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if name else "stop"}
+            whole = {"id": "c_1", "object": "chat.completion", "created": 1, "model": "stand-in"}
+            return self.reply(200, "application/json", json.dumps({**whole, "choices": [choice]}).encode())
         text = "".join((f"event: {event['type']}\n" if "type" in event else "")
                        + "data: " + json.dumps(event) + "\n\n" for event in events)
         self.reply(200, "text/event-stream", text.encode())

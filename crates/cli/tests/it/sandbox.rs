@@ -230,3 +230,36 @@ fn schema_mentions_the_sandbox_if_it_is_on() {
         "{schema}"
     );
 }
+
+/// Landlock checks the path of the file when a program opens `/dev/stdout`.
+#[test]
+fn standard_files_can_be_opened_again_by_name() {
+    for level in ["read_only", "workspace_write"] {
+        let home = Home::new();
+        home.write("in", "input");
+        home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
+        let file = |name: &str| {
+            let mut options = std::fs::File::options();
+            let opened = options
+                .append(true)
+                .create(true)
+                .open(home.path().join(name));
+            opened.expect("a file")
+        };
+        let input = std::fs::File::open(home.path().join("in")).expect("a file");
+        let script = "cat /dev/stdin >>/dev/stdout; echo x >/dev/stderr; echo >>../other";
+        let words = ["sandbox", "run", "--level", level, "--", "sh", "-c", script];
+        let mut command = home.command(&words);
+        command.current_dir(home.path().join("repo"));
+        command
+            .stdin(input)
+            .stdout(file("out"))
+            .stderr(file("errors"));
+        command.status().expect("the program starts");
+        let text = |name: &str| std::fs::read_to_string(home.path().join(name));
+        let [out, errors] = ["out", "errors"].map(|name| text(name).expect("a file"));
+        assert_eq!(out, "input", "{errors}");
+        assert!(errors.starts_with("x\n"), "{errors}");
+        assert!(text("other").is_err(), "{errors}");
+    }
+}

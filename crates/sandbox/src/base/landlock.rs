@@ -4,6 +4,7 @@
 use crate::error::SandboxError;
 use crate::path_lookup::{DirectoryEntry, PathLookup, read_entries};
 use agent_bash_core::sandbox::{HiddenBelow, HiddenName, MissingPromise, Network, Plan, Tier};
+use agent_bash_os::proc_path;
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
 use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};
@@ -12,7 +13,7 @@ use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 /// The newest tested interface of Landlock.
@@ -111,7 +112,7 @@ fn rules(
         rules.allow(Path::new("/dev/pts"), device_access())?;
         rules.allow(Path::new("/dev/shm"), write_access())?;
     }
-    rules.allow_terminals()?;
+    rules.allow_standard_files()?;
     Ok(rules.created)
 }
 
@@ -144,6 +145,19 @@ fn device_access() -> BitFlags<AccessFs> {
         | AccessFs::WriteFile
         | AccessFs::Truncate
         | AccessFs::IoctlDev
+}
+
+/// Returns what an open descriptor of a regular file allows; nothing for other descriptors.
+fn regular_access(file: BorrowedFd<'_>) -> BitFlags<AccessFs> {
+    let kind = rustix::fs::fstat(file).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    let mode = rustix::fs::fcntl_getfl(file).map(|flags| flags & OFlags::RWMODE);
+    let write = AccessFs::WriteFile | AccessFs::Truncate;
+    match (kind, mode) {
+        (Ok(FileType::RegularFile), Ok(OFlags::RDONLY)) => AccessFs::ReadFile.into(),
+        (Ok(FileType::RegularFile), Ok(OFlags::WRONLY)) => write,
+        (Ok(FileType::RegularFile), Ok(OFlags::RDWR)) => write | AccessFs::ReadFile,
+        _ => BitFlags::empty(),
+    }
 }
 
 /// Refuses hidden files in writable directories. A writable path can also be read, so only a mount
@@ -253,30 +267,30 @@ impl Rules {
         }
     }
 
-    /// Allows opening the terminals of standard input, output and error again by name. In the full
-    /// tier, other terminals have their former names. Without such a terminal, the terminal of this
-    /// process shows another program, to which the user types.
-    fn allow_terminals(&mut self) -> Result<(), SandboxError> {
-        let standard = [
-            io::stdin().is_terminal(),
-            io::stdout().is_terminal(),
-            io::stderr().is_terminal(),
-        ];
+    /// Allows opening standard input, output and error again by name (`/dev/stdout`): a terminal,
+    /// and a file for what the descriptor allows. In the full tier, other terminals have their
+    /// former names. Without such a terminal, the terminal of this process shows another program, to
+    /// which the user types.
+    fn allow_standard_files(&mut self) -> Result<(), SandboxError> {
+        let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
+        let standard = [input.as_fd(), output.as_fd(), errors.as_fd()];
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let has_terminal = || openat(CWD, OWN_TERMINAL, flags, Mode::empty()).is_ok();
         // A process without a terminal can get one within the sandbox.
-        if standard.contains(&true) || !has_terminal() {
+        if standard.iter().any(IsTerminal::is_terminal) || !has_terminal() {
             self.allow(Path::new(OWN_TERMINAL), device_access())?;
         }
-        for (number, _) in standard
-            .iter()
-            .enumerate()
-            .filter(|(_, is_terminal)| **is_terminal)
-        {
-            let path = format!("/proc/self/fd/{number}");
+        for file in standard {
+            let access = if file.is_terminal() {
+                device_access()
+            } else {
+                regular_access(file)
+            };
             let flags = OFlags::PATH | OFlags::CLOEXEC;
-            if let Ok(terminal) = openat(CWD, path, flags, Mode::empty()) {
-                self.allow_opened(terminal, FileType::Unknown, device_access())?;
+            if let Ok(opened) = openat(CWD, proc_path(&file), flags, Mode::empty())
+                && !access.is_empty()
+            {
+                self.allow_opened(opened, FileType::Unknown, access)?;
             }
         }
         Ok(())
