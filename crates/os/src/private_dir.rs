@@ -4,6 +4,7 @@
 //! All operations go through a descriptor of the directory, so that no other process can replace it
 //! (TOCTOU).
 
+use crate::remove::open_accessible;
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr};
@@ -154,6 +155,19 @@ impl PrivateDir {
     /// Renames a file and replaces an existing one.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    /// Moves an entry of any type to another directory on the same file system, and replaces a file
+    /// by a file. Makes a directory writable if necessary.
+    pub fn move_to(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
+        match fs::renameat(&self.fd, name, &to.fd, new) {
+            // The parent of a directory changes, so the kernel needs write access to it.
+            Err(Errno::ACCESS) => {
+                open_accessible(self.as_fd(), name.as_ref(), None)?;
+                Ok(fs::renameat(&self.fd, name, &to.fd, new)?)
+            }
+            moved => Ok(moved?),
+        }
     }
 
     /// Creates a hard link. Fails if `to` exists.

@@ -21,6 +21,10 @@ const DIRECTORY_FLAGS: OFlags = OFlags::DIRECTORY
 /// The maximum number of nested directories that are open at the same time.
 const MAX_OPEN_LEVELS: usize = 64;
 
+/// The maximum number of directories that are listed before one of them is removed. A removal that
+/// is interrupted has removed a part of even the largest directory.
+const MAX_PENDING: usize = 256;
+
 /// Removes a directory with its contents, if it exists. The tree may have any depth.
 ///
 /// # Errors
@@ -37,8 +41,30 @@ struct Level {
     directory: OwnedFd,
     /// The name in the directory of the level above.
     name: OsString,
-    /// The directories that are not removed yet.
+    /// The listed directories that are not removed yet.
     pending: Vec<OsString>,
+    /// True if no further entry remains.
+    is_listed: bool,
+}
+
+impl Level {
+    fn new(directory: OwnedFd, name: OsString) -> io::Result<Self> {
+        let mut level = Self {
+            directory,
+            name,
+            pending: Vec::new(),
+            is_listed: false,
+        };
+        level.list()?;
+        Ok(level)
+    }
+
+    /// Removes files, and lists the next directories.
+    fn list(&mut self) -> io::Result<()> {
+        self.pending = remove_files(&self.directory)?;
+        self.is_listed = self.pending.len() < MAX_PENDING;
+        Ok(())
+    }
 }
 
 /// Removes the entries of a directory. Directories below the last open level are moved to the top.
@@ -46,16 +72,16 @@ struct Level {
 fn empty_directory(path: &Path) -> io::Result<()> {
     let directory = open_accessible(CWD, path.as_os_str(), None)?;
     let device = fstat(&directory)?.st_dev;
-    let mut top = Level {
-        pending: remove_files(&directory)?,
-        directory,
-        name: OsString::new(),
-    };
+    let mut top = Level::new(directory, OsString::new())?;
     let mut below: Vec<Level> = Vec::new();
     let mut numbers = 0..;
     loop {
         let level = below.last_mut().unwrap_or(&mut top);
         let Some(name) = level.pending.pop() else {
+            if !level.is_listed {
+                level.list()?;
+                continue;
+            }
             let Some(level) = below.pop() else {
                 return Ok(());
             };
@@ -75,11 +101,7 @@ fn empty_directory(path: &Path) -> io::Result<()> {
                 let moved = move_directory(&parent.directory, &name, &top.directory, &mut numbers)?;
                 top.pending.push(moved);
             }
-            _ => below.push(Level {
-                pending: remove_files(&directory)?,
-                directory,
-                name,
-            }),
+            _ => below.push(Level::new(directory, name)?),
         }
     }
 }
@@ -101,8 +123,8 @@ fn move_directory(
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Removes the files and empty directories in a directory. Returns the names of the other
-/// directories.
+/// Removes files and empty directories in a directory, until [`MAX_PENDING`] other directories are
+/// found. Returns the names of these.
 fn remove_files(directory: &OwnedFd) -> io::Result<Vec<OsString>> {
     let mut directories = Vec::new();
     for entry in Dir::read_from(directory)? {
@@ -124,6 +146,9 @@ fn remove_files(directory: &OwnedFd) -> io::Result<Vec<OsString>> {
             // Some systems have `EPERM` for a directory.
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::ISDIR | Errno::PERM) => {
                 directories.push(name.to_owned());
+                if directories.len() == MAX_PENDING {
+                    break;
+                }
             }
             Err(error) => return Err(error.into()),
         }
@@ -133,7 +158,7 @@ fn remove_files(directory: &OwnedFd) -> io::Result<Vec<OsString>> {
 
 /// Opens a directory on this device, and makes it accessible and writable: its parent can only
 /// move a directory that is writable. Needs `/proc` for a directory without these permissions.
-fn open_accessible(
+pub(crate) fn open_accessible(
     parent: BorrowedFd<'_>,
     name: &OsStr,
     device: Option<rustix::fs::Dev>,
@@ -176,6 +201,19 @@ mod tests {
         assert!(!top.exists() && outside.exists());
         assert_eq!(mode_of(&outside), 0o500);
         remove_tree(&top).unwrap();
+    }
+
+    #[test]
+    fn large_directory_is_removed_in_parts() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().join("top");
+        for number in 0..=2 * MAX_PENDING {
+            fs::create_dir_all(top.join(format!("{number}/d"))).unwrap();
+        }
+        let directory = fs::File::open(&top).unwrap().into();
+        assert_eq!(remove_files(&directory).unwrap().len(), MAX_PENDING);
+        remove_tree(&top).unwrap();
+        assert!(!top.exists());
     }
 
     /// A directory that is moved to the top may not replace another one.

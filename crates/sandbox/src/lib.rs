@@ -38,7 +38,9 @@ pub mod view;
 pub use agent_bash_core::sandbox::{MissingPromise, Network, Plan, Report, Tier, WriteLevel};
 pub use error::SandboxError;
 pub use launcher::{PROCESS_NAME, init};
-pub use networks::{ListenerReceiver, NetworkEntrance, NetworkRole, Networks, PROXY_PORT};
+pub use networks::{
+    ListenerReceiver, NetworkEntrance, NetworkRole, NetworkUse, Networks, PROXY_PORT,
+};
 pub use plan::{Order, TraceScope};
 pub use resolve::{
     ChangedPath, HostFacts, KnownWorkspace, NameScan, NotCached, ParentDirectories, PathIdentity,

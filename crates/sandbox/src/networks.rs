@@ -9,6 +9,9 @@
 //!
 //! With [`Network::Hosts`], the first sandbox also opens a listener at [`PROXY_PORT`]. The host
 //! peeks at the message too, and serves the listener with a proxy, from the host's own network.
+//!
+//! Each network costs the host descriptors, and a proxy costs a thread. So a host keeps at most
+//! [`MAX_NETWORKS`] networks for later sandboxes.
 
 use agent_bash_core::lock;
 use agent_bash_core::sandbox::{HiddenPaths, HostSecret, Network, Plan, Tier, WriteLevel};
@@ -22,7 +25,7 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The port of the proxy on 127.0.0.1 of a network of [`Network::Hosts`]. Below the ephemeral
 /// ports; the listener is opened before any other program is in the network.
@@ -32,16 +35,22 @@ pub const PROXY_PORT: u16 = 31280;
 /// listener for a proxy.
 pub(crate) const MAX_OFFERED_FDS: usize = 3;
 
+/// Maximum number of networks that a host keeps. A caller may ask for any number of lists of hosts,
+/// and each list needs a network.
+const MAX_NETWORKS: usize = 16;
+
 #[cfg(target_os = "linux")]
 const PEEK_FLAGS: RecvFlags = RecvFlags::PEEK.union(RecvFlags::CMSG_CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const PEEK_FLAGS: RecvFlags = RecvFlags::PEEK;
 
 /// The networks of one host. A network ends when this value is dropped and the last process in the
-/// network has ended. `P` is the proxy that the host runs for a network of [`Network::Hosts`]; the
-/// proxy is dropped with this value.
+/// network has ended. If another network is needed and there are [`MAX_NETWORKS`], the network that
+/// was requested longest ago ends, among those without a [`NetworkUse`]. `P` is the proxy that the
+/// host runs for a network of [`Network::Hosts`]. The proxy is dropped with its network.
 #[derive(Debug)]
 pub struct Networks<P = ()> {
+    /// The network that was requested last is at the end.
     all: Mutex<Vec<SharedNetwork<P>>>,
 }
 
@@ -58,7 +67,30 @@ struct SharedNetwork<P> {
     permissions: NetworkPermissions,
     /// The socket end at which later sandboxes peek.
     members: UnixStream,
-    proxy: Option<P>,
+    own_use: NetworkUse<P>,
+}
+
+impl<P> SharedNetwork<P> {
+    /// True if a value that [`Networks::entrance`] has returned for this network exists.
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.own_use.0) > 1
+    }
+}
+
+/// The use of a network by a sandbox. While this value exists, the network and its proxy do not
+/// end.
+#[derive(Debug)]
+pub struct NetworkUse<P = ()>(Arc<Option<P>>);
+
+impl<P> NetworkUse<P> {
+    /// The proxy; `None` if the network needs no proxy.
+    pub fn proxy(&self) -> Option<&P> {
+        self.0.as_ref().as_ref()
+    }
+
+    fn another(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
 }
 
 /// The permissions of a sandbox. A sandbox with fewer permissions must not reach servers of a
@@ -116,9 +148,10 @@ impl ListenerReceiver {
     }
 }
 
-impl<P: Clone> Networks<P> {
-    /// Returns the access to the network for a plan, and the proxy of the network; `None` if the
-    /// plan shares no network. `serve` starts the proxy of a new network.
+impl<P> Networks<P> {
+    /// Returns the access to the network for a plan, and the use of the network; `None` if the plan
+    /// shares no network. `serve` starts the proxy of a new network. If [`MAX_NETWORKS`] other
+    /// networks are in use, this function returns the result of [`Self::unshared_entrance`].
     ///
     /// # Errors
     /// No descriptors are available, or `serve` failed.
@@ -126,7 +159,7 @@ impl<P: Clone> Networks<P> {
         &self,
         plan: &Plan,
         serve: impl FnOnce(ListenerReceiver) -> io::Result<P>,
-    ) -> io::Result<Option<(NetworkEntrance, Option<P>)>> {
+    ) -> io::Result<Option<(NetworkEntrance, NetworkUse<P>)>> {
         if !plan.network.is_shared() || plan.tier != Tier::Full {
             return Ok(None);
         }
@@ -141,12 +174,25 @@ impl<P: Clone> Networks<P> {
         };
         let mut all = lock(&self.all);
         all.retain(|network| !is_lost(&network.members));
-        if let Some(network) = all.iter().find(|other| other.permissions == permissions) {
+        let known = all
+            .iter()
+            .position(|other| other.permissions == permissions);
+        if let Some(index) = known {
+            all[index..].rotate_left(1);
+        }
+        if let Some(network) = all.last().filter(|_| known.is_some()) {
             let entrance = NetworkEntrance {
                 role: NetworkRole::Join,
                 socket: network.members.try_clone()?.into(),
             };
-            return Ok(Some((entrance, network.proxy.clone())));
+            return Ok(Some((entrance, network.own_use.another())));
+        }
+        if all.len() >= MAX_NETWORKS {
+            let Some(unused) = all.iter().position(|network| !network.is_in_use()) else {
+                drop(all);
+                return Self::unshared_entrance(plan, serve);
+            };
+            all.remove(unused);
         }
         let (members, offering) = UnixStream::pair()?;
         let proxy = match plan.network {
@@ -155,19 +201,21 @@ impl<P: Clone> Networks<P> {
             })?),
             _ => None,
         };
+        let own_use = NetworkUse(Arc::new(proxy));
+        let given_use = own_use.another();
         all.push(SharedNetwork {
             permissions,
             members,
-            proxy: proxy.clone(),
+            own_use,
         });
         let entrance = NetworkEntrance {
             role: NetworkRole::Make,
             socket: offering.into(),
         };
-        Ok(Some((entrance, proxy)))
+        Ok(Some((entrance, given_use)))
     }
 
-    /// Returns the access to a network that no other sandbox enters, and its proxy; `None` if the
+    /// Returns the access to a network that no other sandbox enters, and its use; `None` if the
     /// plan needs no proxy.
     ///
     /// # Errors
@@ -175,7 +223,7 @@ impl<P: Clone> Networks<P> {
     pub fn unshared_entrance(
         plan: &Plan,
         serve: impl FnOnce(ListenerReceiver) -> io::Result<P>,
-    ) -> io::Result<Option<(NetworkEntrance, Option<P>)>> {
+    ) -> io::Result<Option<(NetworkEntrance, NetworkUse<P>)>> {
         let networks = Self::default();
         match plan.network {
             Network::Hosts => networks.entrance(plan, serve),
@@ -308,5 +356,66 @@ mod tests {
             entrance_for(&networks, &plan("/a")).unwrap().role,
             NetworkRole::Make
         );
+    }
+
+    #[test]
+    fn networks_without_a_use_end_when_there_are_too_many() {
+        let networks = Networks::default();
+        let uses = |path: &str| {
+            let entrance = networks.entrance(&plan(path), |_| Ok(())).unwrap();
+            entrance.map(|(entrance, own_use)| (entrance.role, entrance, own_use))
+        };
+        let held: Vec<_> = (0..2)
+            .map(|index| uses(&format!("/held/{index}")))
+            .collect();
+        // The sandbox has ended, but its network was created.
+        let unused = |path: &str| {
+            let entrance = uses(path).map(|(role, entrance, own_use)| {
+                drop(own_use);
+                (role, entrance.socket)
+            });
+            entrance.unwrap()
+        };
+        let mut sockets: Vec<_> = (0..100).map(|index| unused(&format!("/{index}"))).collect();
+        assert_eq!(lock(&networks.all).len(), MAX_NETWORKS);
+        let first = 100 - (MAX_NETWORKS - 2);
+        // A request makes the oldest of them the newest.
+        assert_eq!(unused(&format!("/{first}")).0, NetworkRole::Join);
+        sockets.push(unused("/new"));
+        for (path, role) in [
+            ("/held/0".to_owned(), NetworkRole::Join),
+            ("/held/1".to_owned(), NetworkRole::Join),
+            (format!("/{first}"), NetworkRole::Join),
+            (format!("/{}", first + 1), NetworkRole::Make),
+        ] {
+            assert_eq!(unused(&path).0, role, "{path}");
+        }
+        drop(held);
+    }
+
+    #[test]
+    fn sandbox_shares_no_network_while_all_networks_are_in_use() {
+        let networks = Networks::default();
+        let uses = |plan: &Plan| networks.entrance(plan, |_| Ok(())).unwrap();
+        let mut held: Vec<_> = (0..MAX_NETWORKS)
+            .map(|index| uses(&plan(&format!("/{index}"))).unwrap())
+            .collect();
+        assert!(uses(&plan("/other")).is_none());
+        let hosts = Plan {
+            network: Network::Hosts,
+            ..plan("/other")
+        };
+        for _ in 0..2 {
+            let (entrance, own_use) = uses(&hosts).unwrap();
+            assert_eq!(entrance.role, NetworkRole::Make);
+            assert!(own_use.proxy().is_some());
+            held.push((entrance, own_use));
+        }
+        assert_eq!(lock(&networks.all).len(), MAX_NETWORKS);
+        assert_eq!(uses(&plan("/3")).unwrap().0.role, NetworkRole::Join);
+        let (entrance, own_use) = held.remove(5);
+        drop(own_use);
+        assert_eq!(uses(&plan("/other")).unwrap().0.role, NetworkRole::Make);
+        drop(entrance);
     }
 }

@@ -32,7 +32,7 @@ pub async fn run_blocking<T: Send + 'static>(
 }
 
 /// Starts a thread. The error names the limit that was probably reached.
-fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name("agent-bash-blocking".to_owned());
     thread.spawn(run).map(drop).map_err(|error| {
         let why = thread_refusal(&error);

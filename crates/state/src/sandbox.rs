@@ -27,7 +27,7 @@ use agent_bash_sandbox::{
 };
 use agent_bash_settings::{HostContext, Placeholders, SandboxSettings, guarded_settings};
 use exact_record::ExactRecord;
-use git_config::{MAX_GIT_RUNS, MAX_GIT_RUNS_BEFORE_CALL, MergedConfig};
+use git_config::{MAX_GIT_RUNS, MAX_GIT_RUNS_BEFORE_CALL, MergedConfig, Removal};
 use names::{NamesAfterCall, SettingsFile};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,8 @@ pub struct SandboxState {
     git_config: Mutex<Option<MergedConfig>>,
     /// Keys that a merge has dropped, and that no result has named yet.
     dropped_git_keys: Mutex<Vec<String>>,
+    /// The removal of what merges have set aside.
+    removal: Removal,
     /// The state directory.
     state: Option<PathBuf>,
     /// The paths where the host looks for settings.
@@ -306,6 +308,7 @@ impl SandboxState {
     fn merge_git_config(&self, plan: &Plan, max_git_runs: usize) {
         if let Some(redirected) = &plan.git_config {
             let outcome = git_config::merge(redirected, max_git_runs);
+            self.removal.start(redirected);
             *lock(&self.git_config) = outcome.merged;
             lock(&self.dropped_git_keys).extend(outcome.dropped);
         }
@@ -504,9 +507,18 @@ impl CallSandbox {
     /// called after the call's end, before its change set is closed.
     pub async fn merge_git_config(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
         let plan = self.plan.clone();
-        let Some(plan) = plan.filter(|plan| !own.is_git_config_merged(plan)) else {
-            return;
-        };
+        if let Some(plan) = plan.filter(|plan| !own.is_git_config_merged(plan)) {
+            self.merge_changed_git_config(plan, own, clock).await;
+        }
+        own.removal.wait(&**clock).await;
+    }
+
+    async fn merge_changed_git_config(
+        &mut self,
+        plan: Arc<Plan>,
+        own: &Arc<SandboxState>,
+        clock: &Arc<dyn Clock>,
+    ) {
         let tool = Arc::clone(own);
         let merge = move || tool.merge_git_config(&plan, MAX_GIT_RUNS);
         tokio::select! {

@@ -9,14 +9,17 @@
 mod harmless;
 mod new_sections;
 mod repository_file;
+mod set_aside;
 
 use agent_bash_core::hex;
 use agent_bash_core::sandbox::{Plan, RedirectedFile, Tier};
-use agent_bash_os::{PrivateDir, lock_file, remove_tree};
+use agent_bash_os::{PrivateDir, lock_file};
 use agent_bash_process::{GitConfigProgram, GitConfigValues};
 use agent_bash_sandbox::{ParentDirectories, repository_config};
 use harmless::ChangedKey;
 use repository_file::{RepositoryFile, limited};
+pub(super) use set_aside::Removal;
+use set_aside::set_aside;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
@@ -41,12 +44,18 @@ const BASE_FILE: &str = "base";
 /// A text for git to parse or to change, and git's lock of that file.
 const DRAFT_FILE: &str = "draft";
 const DRAFT_LOCK_FILE: &str = "draft.lock";
+/// The next text of the copy. Calls cannot write this file, so they cannot prevent the move to the
+/// copy's path.
+const NEXT_COPY_FILE: &str = "next";
 
 /// The copy in [`COPY_DIRECTORY`].
 const COPY_FILE: &str = "config";
 
 /// The age in seconds after which an unused copy is removed, when another one is created.
 const RETENTION_SECS: i64 = 30 * 24 * 60 * 60;
+
+/// The maximum number of attempts to replace a copy while other processes write at its path.
+const MAX_REPLACE_ATTEMPTS: usize = 100;
 
 /// The maximum number of values that one merge writes into new sections.
 const MAX_NEW_VALUES: usize = 200;
@@ -113,6 +122,8 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
     // The merge needs the same.
     RepositoryFile::open(&file)?;
     // A call with wider access does not read what calls with less access have left in their copy.
+    // A list of hosts is a part of the access: git would run a command that a process with another
+    // list has written to the copy.
     let files = (&plan.writable, &plan.hidden, &plan.devices);
     let access = serde_json::to_vec(&(&file, plan.network, &plan.hosts, files))?;
     let name = hex(&Sha256::digest(access)[..NAME_BYTES]);
@@ -141,14 +152,16 @@ fn create(plan: &Plan, file: PathBuf, state: &Path) -> io::Result<RedirectedFile
     })
 }
 
-/// Removes the copies that were not merged for long. `now` is in seconds since 1970.
+/// Sets the copies aside that were not merged for long. `now` is in seconds since 1970.
 fn sweep(state: &Path, now: i64) {
-    let all = PrivateDir::open(state, &[DIRECTORY]).and_then(|all| all.directories());
+    let Ok(all) = PrivateDir::open(state, &[DIRECTORY]) else {
+        return;
+    };
     let is_old = |lock: &File| {
         let found = lock.metadata();
         found.is_ok_and(|found| now.saturating_sub(found.mtime()) > RETENTION_SECS)
     };
-    for name in all.into_iter().flatten() {
+    for name in all.directories().into_iter().flatten() {
         let Ok(private) = PrivateDir::open(state, &[DIRECTORY, &name]) else {
             continue;
         };
@@ -156,7 +169,7 @@ fn sweep(state: &Path, now: i64) {
         let lock = private.read(LOCK_FILE).ok();
         let lock = lock.filter(|lock| lock.try_lock().is_ok());
         if let Some(_lock) = lock.filter(is_old)
-            && let Err(error) = remove_tree(private.path())
+            && let Err(error) = set_aside(all.path(), &name, (&all, &name))
         {
             let root = private.path().display();
             tracing::warn!(%error, %root, "an old copy of git's configuration cannot be removed");
@@ -236,9 +249,8 @@ fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<Mer
     if is_new_base {
         private.replace(BASE_FILE, text)?;
     }
-    if is_new_copy && copies.replace(COPY_FILE, text).is_err() {
-        remove_tree(&copy_path)?;
-        copies.replace(COPY_FILE, text)?;
+    if is_new_copy {
+        replace_copy(&private, &copies, text)?;
     }
     let files = files.ok().filter(|_| !is_new_base && !is_new_copy);
     let merged = files.map(|files| MergedConfig {
@@ -246,6 +258,40 @@ fn try_merge(redirected: &RedirectedFile, max_git_runs: usize) -> io::Result<Mer
         files,
     });
     Ok(MergeOutcome { dropped, merged })
+}
+
+/// Replaces the copy, and sets aside what cannot be replaced: a directory of any size. A process of
+/// an earlier call may create such a directory at any time.
+fn replace_copy(private: &PrivateDir, copies: &PrivateDir, text: &[u8]) -> io::Result<()> {
+    private.replace(NEXT_COPY_FILE, text)?;
+    let root = private.path();
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let all = root.parent().unwrap_or(Path::new("/"));
+    let mut result = private.move_to(NEXT_COPY_FILE, copies, COPY_FILE);
+    for _ in 0..MAX_REPLACE_ATTEMPTS {
+        result = match result {
+            Ok(()) => return Ok(()),
+            Err(_) => set_aside(all, &name, (copies, COPY_FILE))
+                .or_else(ignore_missing)
+                .and_then(|()| private.move_to(NEXT_COPY_FILE, copies, COPY_FILE)),
+        };
+    }
+    result.map_err(|error| {
+        let path = copies.path().join(COPY_FILE);
+        let path = path.display();
+        let reason = format!(
+            "cannot replace {path}: {error}; end the processes that use this path (`fuser {path}` prints their pids), and remove it"
+        );
+        io::Error::new(error.kind(), reason)
+    })
+}
+
+/// Counts a missing entry as moved.
+fn ignore_missing(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    }
 }
 
 /// Writes the harmless differences between `base` and `copy` to the repository's file. Returns the

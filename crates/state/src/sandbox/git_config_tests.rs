@@ -9,13 +9,13 @@ use tempfile::TempDir;
 const BEFORE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.org/a\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"] # a remark\n\tremote = origin\n\tmerge = refs/heads/main\n";
 
 /// A repository, and the copy of its configuration.
-struct Repository {
+pub(super) struct Repository {
     directory: TempDir,
-    redirected: RedirectedFile,
+    pub(super) redirected: RedirectedFile,
 }
 
 impl Repository {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
         let workspace = root.join("w");
@@ -43,7 +43,7 @@ impl Repository {
     }
 
     /// Merges, and returns the dropped keys.
-    fn merged(&self) -> Vec<String> {
+    pub(super) fn merged(&self) -> Vec<String> {
         let outcome = merge(&self.redirected, MAX_GIT_RUNS);
         assert_eq!(
             fs::read_to_string(self.copy()).unwrap(),
@@ -54,7 +54,7 @@ impl Repository {
     }
 
     /// Appends to the copy, merges, and returns the dropped keys.
-    fn appended(&self, text: &str) -> Vec<String> {
+    pub(super) fn appended(&self, text: &str) -> Vec<String> {
         let copy = fs::read_to_string(self.copy()).unwrap();
         fs::write(self.copy(), copy + text).unwrap();
         self.merged()

@@ -1,6 +1,6 @@
 //! The host's connection to a running supervisor: receives its events and ends it.
 
-use super::host_proxy::{HostProxy, start_proxy};
+use super::host_proxy::start_proxy;
 use super::openssl::OpenSsl;
 use super::order_sender::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
@@ -14,9 +14,9 @@ use crate::supervisor::proxy_variables::proxy_variables;
 use crate::supervisor::shell_directory::TEMPORARY_VARIABLES;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, Notice};
-use agent_bash_proxy::{ParentProxy, Refusals};
+use agent_bash_proxy::{ParentProxy, ProxyThread, Refusals};
 use agent_bash_sandbox::view::Mounts;
-use agent_bash_sandbox::{NetworkEntrance, Networks};
+use agent_bash_sandbox::{NetworkEntrance, NetworkUse, Networks};
 use rustix::net::Shutdown;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -44,14 +44,14 @@ pub struct SupervisorClient {
     fallback_reason: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
     /// The shared networks of sandboxes.
-    networks: Arc<Networks<HostProxy>>,
+    networks: Arc<Networks<ProxyThread>>,
     /// The host's own proxy, through which the proxies of sandboxes connect.
     parent_proxy: Option<ParentProxy>,
     /// Encrypts connections of the proxies of sandboxes.
     openssl: OpenSsl,
-    /// The proxy of the last shell's network. A proxy of a network that no other sandbox enters
-    /// lives as long as this value.
-    proxy: Option<HostProxy>,
+    /// The use of the last shell's network. It keeps the network and its proxy for the processes of
+    /// the shell.
+    network: Option<NetworkUse<ProxyThread>>,
     link: OrderSender,
     inbox: Inbox,
     /// True if the supervisor's hello was received, with a matching version.
@@ -77,7 +77,7 @@ impl SupervisorClient {
         process_or_reason: Result<SupervisorProcess, String>,
         link: OrderSender,
         clock: &Arc<dyn Clock>,
-        networks: &Arc<Networks<HostProxy>>,
+        networks: &Arc<Networks<ProxyThread>>,
     ) -> Self {
         let (process, fallback_reason) = match process_or_reason {
             Ok(process) => (Some(process), None),
@@ -90,7 +90,7 @@ impl SupervisorClient {
             networks: Arc::clone(networks),
             parent_proxy: None,
             openssl: OpenSsl::new(&BTreeMap::new()),
-            proxy: None,
+            network: None,
             link,
             inbox: Inbox::new(),
             hello_received: false,
@@ -162,8 +162,8 @@ impl SupervisorClient {
             .as_ref()
             .map_or(Ok(None), |sandbox| self.entrance(sandbox));
         let entrance = entrance.map_err(|error| StartError::Sandbox(error.to_string()))?;
-        let (entrance, proxy) = entrance.unzip();
-        self.proxy = proxy.flatten();
+        let (entrance, network) = entrance.unzip();
+        self.network = network;
         let (role, socket) = entrance
             .map(|NetworkEntrance { role, socket }| (role, socket))
             .unzip();
@@ -171,12 +171,12 @@ impl SupervisorClient {
         Ok((start, socket))
     }
 
-    /// Returns the access of a shell to its network, and the network's proxy. A trial shares no
+    /// Returns the access of a shell to its network, and the use of the network. A trial shares no
     /// network: a server of another call could change files on its behalf.
     fn entrance(
         &self,
         sandbox: &ShellSandbox,
-    ) -> io::Result<Option<(NetworkEntrance, Option<HostProxy>)>> {
+    ) -> io::Result<Option<(NetworkEntrance, NetworkUse<ProxyThread>)>> {
         let Some(plan) = &sandbox.plan else {
             return Ok(None);
         };
@@ -193,7 +193,7 @@ impl SupervisorClient {
     /// Returns the counts of the connections that the proxy of the last shell refused; `None`
     /// without a proxy.
     pub fn refusals(&self) -> Option<Arc<Refusals>> {
-        self.proxy.as_ref().map(|proxy| proxy.refusals())
+        self.network.as_ref()?.proxy().map(ProxyThread::refusals)
     }
 
     /// Returns the report on the last shell's sandbox; `None` without a sandbox.

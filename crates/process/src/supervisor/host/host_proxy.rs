@@ -10,9 +10,6 @@ use agent_bash_sandbox::ListenerReceiver;
 use std::io;
 use std::sync::Arc;
 
-/// The proxy of a network. It ends with the last clone.
-pub(super) type HostProxy = Arc<ProxyThread>;
-
 /// Starts a proxy for the hosts and secrets of a plan. `parent` is the host's own proxy.
 ///
 /// # Errors
@@ -23,11 +20,11 @@ pub(super) fn start_proxy(
     openssl: OpenSsl,
     clock: &Arc<dyn Clock>,
     receiver: ListenerReceiver,
-) -> io::Result<HostProxy> {
+) -> io::Result<ProxyThread> {
     let invalid = |error: InvalidEntry| io::Error::new(io::ErrorKind::InvalidInput, error);
     let allowed = AllowedHosts::parse(&plan.hosts).map_err(invalid)?;
     let proxy = Proxy::new(allowed, Box::new(SystemResolver), parent, Arc::clone(clock))
         .with_secrets(&plan.secrets, Box::new(openssl))
         .map_err(invalid)?;
-    ProxyThread::start(proxy, || receiver.receive()).map(Arc::new)
+    ProxyThread::start(proxy, || receiver.receive())
 }

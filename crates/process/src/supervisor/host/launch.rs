@@ -2,7 +2,6 @@
 //! possible.
 
 use super::client::SupervisorClient;
-use super::host_proxy::HostProxy;
 use super::order_sender::OrderSender;
 use super::reap::{SupervisorProcess, UnreapedCount};
 use super::start_error::StartError;
@@ -16,6 +15,7 @@ use crate::system_error::with_advice;
 use crate::unresolvable_cwd::is_cwd_unresolvable;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted, lock};
+use agent_bash_proxy::ProxyThread;
 use agent_bash_sandbox::Networks;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub struct Supervisor {
     /// A supervisor that was started in advance, for the first caller.
     early: Arc<Mutex<Option<EarlySupervisor>>>,
     /// The shared networks of sandboxes.
-    networks: Arc<Networks<HostProxy>>,
+    networks: Arc<Networks<ProxyThread>>,
     /// The cached report of [`Supervisor::sandbox_report`].
     pub(super) sandbox_report: Arc<OnceCell<Result<Report, NotStarted>>>,
     /// The cached result of [`Supervisor::check_recording`].
