@@ -2,6 +2,7 @@
 //! everything else read-only, covers secrets, and has private IPC, terminals and network.
 
 mod devices;
+mod inherited;
 mod loopback;
 pub(crate) mod mounts;
 mod namespaces;
@@ -46,7 +47,9 @@ pub(crate) fn enter(
     if let Some(trial) = &order.trial {
         overlay::check(trial, &mounts::table()?)?;
     }
-    let left_host = leave(plan, entrance);
+    let inherited = plan.map(|plan| inherited::to_confine(order, plan));
+    let inherited = inherited.transpose()?.unwrap_or_default();
+    let left_host = leave(plan, entrance).and_then(|()| inherited::confine(&inherited));
     match &order.trial {
         // Mounts the overlay first, because all later paths may lead into it.
         Some(trial) => left_host

@@ -5,8 +5,10 @@
 use crate::support::{Home, Run};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::Stdio;
 
@@ -41,7 +43,8 @@ fn inherited_network_socket_is_refused_without_network() {
 }
 
 /// A process could send by a datagram socket, and connect a socket without a peer, to a process
-/// outside. Below an inherited directory, protected files would be writable.
+/// outside. Below an inherited directory, protected files would be writable. A pty master types
+/// into a terminal outside.
 #[test]
 fn inherited_file_is_refused_if_it_leads_out_of_the_sandbox() {
     let home = Home::new();
@@ -49,8 +52,10 @@ fn inherited_file_is_refused_if_it_leads_out_of_the_sandbox() {
     let (datagram, _other) = UnixDatagram::pair().expect("a pair");
     let listener = UnixListener::bind(home.path().join("socket")).expect("a socket");
     let (stream, _peer) = UnixStream::pair().expect("a pair");
-    let files: [(OwnedFd, bool); 4] = [
+    let master = File::open("/dev/ptmx").expect("a pty master");
+    let files: [(OwnedFd, bool); 5] = [
         (directory.into(), true),
+        (master.into(), true),
         (datagram.into(), true),
         (listener.into(), true),
         (stream.into(), false),
@@ -64,6 +69,45 @@ fn inherited_file_is_refused_if_it_leads_out_of_the_sandbox() {
             assert_eq!(result["status"]["kind"], kind, "{network}: {result}");
         }
     }
+}
+
+/// By `/proc/self/fd`, a process opens the inherited file anew and changes its permissions.
+#[test]
+fn inherited_protected_file_stays_read_only() {
+    for mode in [&[][..], &["--trial"]] {
+        let home = Home::new();
+        let path = repository(&home).join(".git/config");
+        fs::write(&path, "[one]\n[two]\n").expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("permissions");
+        let mut file = File::open(&path).expect("a file");
+        file.seek(SeekFrom::Start(6)).expect("a position");
+        let script = "cat; chmod 777 /proc/self/fd/0; echo x >>/proc/self/fd/0";
+        let options = ["--sandbox", "workspace_write", script];
+        let result = result(&home, &[mode, &options].concat(), file);
+        if result["sandbox"]["enforced"] != "full" {
+            return;
+        }
+        let output = result["text"].as_str().unwrap_or_default();
+        assert!(output.starts_with("[two]\n"), "{result}");
+        let content = fs::read_to_string(&path).expect("the file");
+        assert_eq!(content, "[one]\n[two]\n", "{result}");
+        let permissions = fs::metadata(&path).expect("the file").permissions();
+        assert_eq!(permissions.mode() & 0o777, 0o600, "{result}");
+    }
+}
+
+/// Files that the caller opened for writing, and files that the call may write, keep the position
+/// that they share with the caller.
+#[test]
+fn inherited_file_shares_its_position_if_the_call_may_write_it() {
+    let home = Home::new();
+    let path = repository(&home).join("input");
+    fs::write(&path, "one\ntwo\n").expect("a file");
+    let mut file = File::open(&path).expect("a file");
+    let options = ["--sandbox", "workspace_write", "read -r line; echo $line"];
+    let result = result(&home, &options, file.try_clone().expect("a copy"));
+    assert_eq!(result["status"]["kind"], "exited", "{result}");
+    assert_eq!(file.stream_position().expect("a position"), 4, "{result}");
 }
 
 #[test]

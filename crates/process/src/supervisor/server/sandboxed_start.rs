@@ -23,8 +23,9 @@ const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason why a sandbox does not start with such a file.
 const UNCONFINED_FILE_REASON: &str = "the sandbox cannot confine an inherited directory, network \
-    socket, datagram socket or socket without a peer, by which its processes could reach files and \
-    addresses outside; pass the data through a pipe";
+    socket, datagram socket, socket without a peer, pty master, device or file of the kernel, by \
+    which its processes could reach files, addresses and processes outside; pass the data through \
+    a pipe";
 
 /// Why a shell was not started.
 #[derive(Debug, thiserror::Error)]

@@ -9,6 +9,7 @@ mod attribution;
 mod changes_without_path;
 mod filtered;
 mod indirect;
+mod inherited;
 mod named_file;
 mod open_files;
 mod orders;
@@ -21,8 +22,8 @@ mod touched;
 mod tracing_thread;
 
 pub(super) use attribution::LiveProcesses;
+pub(super) use inherited::inherits_unconfined_file;
 pub(super) use open_files::inherited_files;
-pub(super) use sockets::inherits_unconfined_file;
 pub(super) use start::{TracerReuse, start};
 
 use agent_bash_core::changes::TraceState;

@@ -10,8 +10,8 @@ use agent_bash_notify::WaitingCall;
 use agent_bash_os::{network_namespace, process_of_thread, read_proc};
 use nix::libc::{AF_INET, AF_INET6, AF_UNIX, AF_VSOCK};
 use rustix::fs::fstat;
-use rustix::net::sockopt::{socket_domain, socket_type};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getpeername, getsockname};
+use rustix::net::sockopt::socket_type;
+use rustix::net::{SocketAddrUnix, SocketType, getpeername, getsockname};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -328,39 +328,6 @@ fn local_socket(waiting: &WaitingCall, path: &[u8]) -> Option<PeerAddress> {
 fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
     let process = process_of_thread(waiting.thread)?;
     duplicated(process, CallArguments { waiting }.number(0))
-}
-
-/// True if a process could leave its sandbox by one of these descriptors: connect or send to any
-/// address by a socket, or open files below a directory without the sandbox's mounts. With
-/// `allows_network`, sockets of the network are not such descriptors.
-pub(in crate::supervisor::server) fn inherits_unconfined_file(
-    numbers: impl IntoIterator<Item = i32>,
-    allows_network: bool,
-) -> bool {
-    let own = std::process::id().cast_signed();
-    numbers.into_iter().any(|number| {
-        let file = PathBuf::from(format!("/proc/self/fd/{number}"));
-        let target = fs::read_link(&file);
-        if target.is_ok_and(|target| target.as_os_str().as_bytes().starts_with(b"socket:")) {
-            let socket = duplicated(own, number);
-            return !socket.is_some_and(|socket| is_confined(&socket, allows_network));
-        }
-        fs::metadata(&file).is_ok_and(|found| found.is_dir())
-    })
-}
-
-/// True if this socket cannot get another peer than those that `allows_network` permits.
-fn is_confined(socket: &OwnedFd, allows_network: bool) -> bool {
-    match socket_domain(socket) {
-        Ok(AddressFamily::UNIX) => {
-            let kind = socket_type(socket);
-            // A connected stream keeps its peer. A datagram socket sends to any address.
-            let is_stream = matches!(kind, Ok(SocketType::STREAM | SocketType::SEQPACKET));
-            is_stream && getpeername(socket).is_ok()
-        }
-        Ok(_) => allows_network,
-        Err(_) => false,
-    }
 }
 
 fn duplicated(process: i32, number: i32) -> Option<OwnedFd> {
