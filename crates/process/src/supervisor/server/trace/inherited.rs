@@ -77,11 +77,10 @@ fn is_confined_socket(socket: &OwnedFd, allows_network: bool) -> bool {
 fn is_confined_device(file: impl AsFd, stat: &Stat) -> bool {
     match (major(stat.st_rdev), minor(stat.st_rdev)) {
         PTY_MASTER | (FORMER_PTY_MASTERS, _) => false,
-        // null, zero, full, random and urandom.
-        (1, 3 | 5 | 7 | 8 | 9) => true,
-        // The system does not always recognize a terminal that was hung up: consoles and serial
-        // lines, /dev/tty and /dev/console, pseudoterminals.
-        (4, _) | (5, 0 | 1) | (136..=143, _) => true,
+        // First null, zero, full, random and urandom. The others are consoles and serial lines,
+        // /dev/tty and /dev/console, and pseudoterminals: the system does not always recognize a
+        // terminal that was hung up.
+        (1, 3 | 5 | 7..=9) | (4 | 136..=143, _) | (5, 0 | 1) => true,
         _ => isatty(file),
     }
 }
