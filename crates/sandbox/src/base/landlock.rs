@@ -268,9 +268,9 @@ impl Rules {
     }
 
     /// Allows opening standard input, output and error again by name (`/dev/stdout`): a terminal,
-    /// and a file for what the descriptor allows. In the full tier, other terminals have their
-    /// former names. Without such a terminal, the terminal of this process shows another program, to
-    /// which the user types.
+    /// and a regular file for what the descriptor allows. In the full tier, other terminals have
+    /// their former names. Without such a terminal, the terminal of this process shows another
+    /// program, to which the user types.
     fn allow_standard_files(&mut self) -> Result<(), SandboxError> {
         let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
         let standard = [input.as_fd(), output.as_fd(), errors.as_fd()];
