@@ -45,9 +45,9 @@ const PEEK_FLAGS: RecvFlags = RecvFlags::PEEK.union(RecvFlags::CMSG_CLOEXEC);
 const PEEK_FLAGS: RecvFlags = RecvFlags::PEEK;
 
 /// The networks of one host. A network ends when this value is dropped and the last process in the
-/// network has ended. If another network is needed and there are 16, the network that was requested
-/// longest ago ends, among those without a [`NetworkUse`]. `P` is the proxy that the host runs for a
-/// network of [`Network::Hosts`]. The proxy is dropped with its network.
+/// network has ended. If another network is needed and there are 16, the one that was requested
+/// longest ago ends, among those without a [`NetworkUse`]. `P` is the proxy that the host runs for
+/// a network of [`Network::Hosts`]. The proxy is dropped with its network.
 #[derive(Debug)]
 pub struct Networks<P = ()> {
     /// The network that was requested last is at the end.
