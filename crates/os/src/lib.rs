@@ -29,7 +29,7 @@ pub use in_root::{exists_in_root, open_without_links};
 pub use mount::{FsType, is_btrfs, mountinfo_fields, mountinfo_path};
 pub use path_flag::{O_PATH, proc_path};
 pub use private_dir::{PrivateDir, is_linked};
-pub use proc_file::{read_arguments, read_environment, read_proc};
+pub use proc_file::{read_arguments, read_environment, read_proc, status_field};
 pub use process_info::{ProcessInfo, network_namespace, process_of_thread};
 pub use regular::{open_regular, read_regular, read_regular_text};
 pub use remove::remove_tree;

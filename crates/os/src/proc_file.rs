@@ -29,6 +29,14 @@ pub fn read_proc(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Returns the value of a field in the text of `/proc/PID/status`, without white space around it.
+/// `name` has no colon.
+pub fn status_field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
+    let mut lines = status.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(value.trim())
+}
+
 /// The maximum number of bytes read of a process's arguments.
 const MAX_ARGUMENTS_BYTES: u64 = 64 << 10;
 
@@ -82,6 +90,13 @@ mod tests {
             assert_eq!(read_proc(file.path()).unwrap(), text, "{length}");
         }
         assert!(read_proc("/proc/self/missing").is_err());
+    }
+
+    #[test]
+    fn status_field_has_exactly_this_name() {
+        let status = "Seccomp_filters:\t3\nSeccomp:\t2\n";
+        assert_eq!(status_field(status, "Seccomp"), Some("2"));
+        assert_eq!(status_field(status, "Tgid"), None);
     }
 
     #[test]

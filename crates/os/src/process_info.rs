@@ -5,7 +5,7 @@
 //! use a [`ProcessHandle`](crate::ProcessHandle).
 
 use crate::pidfd;
-use crate::read_proc;
+use crate::{read_proc, status_field};
 use rustix::io::Errno;
 use rustix::process::{Pid, getpgid, getsid, test_kill_process};
 use std::fs::read_link;
@@ -113,8 +113,7 @@ impl ProcessInfo {
 pub fn process_of_thread(thread: i32) -> Option<i32> {
     let status = read_proc(format!("/proc/{thread}/status")).ok()?;
     let status = String::from_utf8_lossy(&status);
-    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    line?.trim().parse().ok()
+    status_field(&status, "Tgid")?.parse().ok()
 }
 
 /// Returns the name of a process's network namespace, such as `net:[4026531840]`. `None` without

@@ -1,6 +1,6 @@
 //! Signal names, how this process treats signals, and protecting a process's memory.
 
-use agent_bash_os::read_proc;
+use agent_bash_os::{read_proc, status_field};
 use nix::sys::signal::Signal;
 
 /// The first real-time signal for programs on Linux: glibc reserves 32 and 33.
@@ -20,13 +20,13 @@ pub fn signal_name(number: i32) -> String {
 
 /// Returns the signals that this process ignores. Empty without `/proc`.
 pub fn ignored_signals() -> Vec<i32> {
-    signals_of_this_process("SigIgn:").unwrap_or_default()
+    signals_of_this_process("SigIgn").unwrap_or_default()
 }
 
 /// Returns the signals that this process handles; `None` without `/proc`.
 #[cfg(target_os = "linux")]
 pub(crate) fn handled_signals() -> Option<Vec<i32>> {
-    signals_of_this_process("SigCgt:")
+    signals_of_this_process("SigCgt")
 }
 
 fn signals_of_this_process(mask: &str) -> Option<Vec<i32>> {
@@ -36,8 +36,7 @@ fn signals_of_this_process(mask: &str) -> Option<Vec<i32>> {
 
 /// Parses a signal mask of `/proc/PID/status`.
 fn signals_in(status: &str, mask: &str) -> Option<Vec<i32>> {
-    let mask = status.lines().find_map(|line| line.strip_prefix(mask))?;
-    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    let mask = u64::from_str_radix(status_field(status, mask)?, 16).ok()?;
     let signals = (1..=64).filter(|signal| mask & (1 << (signal - 1)) != 0);
     Some(signals.collect())
 }
@@ -64,10 +63,10 @@ mod tests {
     #[test]
     fn signals_in_parses_masks_of_proc_status() {
         let status = "Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\tff\n";
-        assert_eq!(signals_in(status, "SigIgn:"), Some(vec![1, 2, 13]));
-        assert_eq!(signals_in(status, "SigCgt:"), Some((1..=8).collect()));
+        assert_eq!(signals_in(status, "SigIgn"), Some(vec![1, 2, 13]));
+        assert_eq!(signals_in(status, "SigCgt"), Some((1..=8).collect()));
         for bad in ["", "SigIgn:", "SigIgn:\tzz"] {
-            assert_eq!(signals_in(bad, "SigIgn:"), None);
+            assert_eq!(signals_in(bad, "SigIgn"), None);
         }
     }
 

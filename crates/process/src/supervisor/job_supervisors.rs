@@ -4,7 +4,7 @@
 use super::PROCESS_NAME;
 use super::job_directory::DESCRIPTION_LABEL;
 use crate::proc_scan;
-use agent_bash_os::{ProcessIdentity, read_proc};
+use agent_bash_os::{ProcessIdentity, read_proc, status_field};
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -78,14 +78,14 @@ impl Confinement {
     fn parse(status: &[u8]) -> Option<Self> {
         let status = String::from_utf8_lossy(status);
         let field = |name: &str, index: usize| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line?.split_whitespace().nth(index)?.parse::<u32>().ok()
+            let value = status_field(&status, name)?;
+            value.split_whitespace().nth(index)?.parse::<u32>().ok()
         };
-        let filters = || Some(u32::from(field("Seccomp:", 0)? != 0));
+        let filters = || Some(u32::from(field("Seccomp", 0)? != 0));
         Some(Self {
-            user: field("Uid:", 1)?,
-            has_no_new_privileges: field("NoNewPrivs:", 0)? != 0,
-            filters: field("Seccomp_filters:", 0).or_else(filters)?,
+            user: field("Uid", 1)?,
+            has_no_new_privileges: field("NoNewPrivs", 0)? != 0,
+            filters: field("Seccomp_filters", 0).or_else(filters)?,
         })
     }
 
